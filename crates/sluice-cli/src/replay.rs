@@ -73,7 +73,7 @@ impl Replay {
         let outcome = loop {
             match replayed.poll(0) {
                 Action::Output(output) => printer.output(&output)?,
-                Action::End(report) => break report.outcome,
+                Action::End(report) => break report.outcome.clone(),
                 _ => match chunks.next() {
                     Some(chunk) => replayed.handle_bytes(&chunk.bytes()),
                     None => replayed.handle_end(),

@@ -226,7 +226,7 @@ impl Client {
                         () = sleep(delay) => exchange.handle_timeout(),
                     }
                 }
-                Action::End(mut report) => {
+                Action::End(report) => {
                     if let (Some(limits), Some(response)) = (report.drain, response) {
                         drain(response, limits).await;
                     }
@@ -235,8 +235,9 @@ impl Client {
                         let mut known = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
                         *known = Some(elsewhere.base_url.clone());
                     }
+                    let mut report = Arc::unwrap_or_clone(report);
                     self.secrets.mask_report(&mut report);
-                    return *report;
+                    return report;
                 }
             }
         }

@@ -7,6 +7,7 @@ mod stream;
 mod trace;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -62,7 +63,7 @@ pub enum Action {
     #[cfg_attr(test, ts(skip))]
     Output(Output),
     /// The exchange is over. Close the connection, or read the rest of the body as [`Report::drain`] allows.
-    End(Box<Report>),
+    End(Arc<Report>),
 }
 
 /// The kind of a connection error.
@@ -128,7 +129,7 @@ enum State<S> {
         failure: Box<Failure>,
     },
     /// The report has been returned or will be with the next poll.
-    Finished(Box<Report>),
+    Finished(Arc<Report>),
 }
 
 impl Exchange {
@@ -246,9 +247,10 @@ impl<S: Stream> Exchange<S> {
     /// Returns what to do next if that isn't to read more.
     #[inline(never)]
     fn next_action(&mut self) -> Action {
-        if let State::Ended(outcome) = &self.state {
-            let outcome = Outcome::clone(outcome);
-            self.decide(outcome);
+        if matches!(self.state, State::Ended(_))
+            && let State::Ended(outcome) = std::mem::replace(&mut self.state, State::Sending)
+        {
+            self.decide(*outcome);
         }
         match &self.state {
             State::Sending | State::Reading(_) | State::Ended(_) => {
@@ -262,7 +264,7 @@ impl<S: Stream> Exchange<S> {
             State::Waiting { delay_ms, failure } => {
                 Action::Wait { timeout_ms: *delay_ms, failure: failure.clone(), attempt: self.attempts + 1 }
             }
-            State::Finished(report) => Action::End(report.clone()),
+            State::Finished(report) => Action::End(Arc::clone(report)),
         }
     }
 
@@ -350,12 +352,13 @@ impl<S: Stream> Exchange<S> {
     fn cancel_with(&mut self, is_unseen: bool) {
         let state = std::mem::replace(&mut self.state, State::Sending);
         let outcome = match state {
-            State::Finished(mut report) if is_unseen => {
+            State::Finished(report) if is_unseen => {
+                let mut report = Arc::unwrap_or_clone(report);
                 report.outcome = Outcome { status: Status::Cancelled, error: None, empty: None, ..report.outcome };
                 report.ending = Ending::Cancelled;
                 report.entry.cancel();
                 report.drain = None;
-                self.state = State::Finished(report);
+                self.state = State::Finished(Arc::new(report));
                 return;
             }
             State::Finished(report) => {
@@ -469,7 +472,7 @@ impl<S: Stream> Exchange<S> {
         let answer = std::mem::take(&mut self.transcript).into_parts();
         let entry = LedgerEntry { timeline, retries, notes, ..LedgerEntry::new(&outcome, answer) };
         let (attempts, drain) = (self.attempts, self.drain);
-        self.state = State::Finished(Box::new(Report {
+        self.state = State::Finished(Arc::new(Report {
             outcome,
             ending,
             usage,

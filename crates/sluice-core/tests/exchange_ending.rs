@@ -65,7 +65,7 @@ fn check(body: String, end: BodyEnd, expected: Expect) {
 
 fn shown(action: Action) -> String {
     match action {
-        Action::End(report) => match report.ending {
+        Action::End(report) => match &report.ending {
             Ending::Rejected { message, is_note: true, .. } => format!("note: {message}"),
             Ending::Rejected { message, kind, .. } => format!("rejected, {kind:?}: {message}"),
             ending => format!("{ending:?}"),
@@ -231,7 +231,7 @@ fn a_stream_without_parts_ends_at_its_limit() {
                         assert_eq!(timeout_ms, 5_000 - now_ms);
                         break;
                     }
-                    Action::End(report) => return (now_ms, report.outcome.status, report.outcome.reason),
+                    Action::End(report) => return (now_ms, report.outcome.status, report.outcome.reason.clone()),
                     other => panic!("{other:?}"),
                 }
             }
@@ -450,7 +450,7 @@ fn a_record_names_providers_only_by_ids() {
             break report;
         }
     };
-    let route = report.entry.route;
+    let route = report.entry.route.clone();
     assert_eq!((route.model.as_deref(), route.tried), (Some("acme/m-1"), vec!["acme".to_owned(), "other".to_owned()]));
 }
 

@@ -59,7 +59,7 @@ fn the_cause_of_a_missing_connection_is_shown() {
         let mut exchange = Exchange::new(ExchangeOptions { max_attempts: 1, ..ExchangeOptions::default() });
         exchange.handle_no_connection(code);
         let Action::End(report) = exchange.poll(0) else { panic!("it goes on") };
-        expected.assert_eq(&report.outcome.error.unwrap().sentence());
+        expected.assert_eq(&report.outcome.error.as_ref().unwrap().sentence());
     };
     check(
         "ECONNREFUSED",
@@ -92,7 +92,7 @@ fn refusals_of_known_servers_have_a_page() {
         exchange.handle_head(status, Vec::new(), NOW);
         exchange.handle_end();
         match exchange.poll(0) {
-            Action::End(report) => match report.ending {
+            Action::End(report) => match &report.ending {
                 Ending::Rejected { page, .. } => page.unwrap_or("none"),
                 ending => panic!("{ending:?}"),
             },

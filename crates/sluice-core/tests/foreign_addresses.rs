@@ -2,6 +2,8 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
@@ -27,7 +29,7 @@ fn exchange(base_url: &str, answers: &[(u16, &str)]) -> (Vec<String>, Report) {
                 exchange.handle_bytes(body.as_bytes());
                 exchange.handle_end();
             }
-            Action::End(report) => return (urls, *report),
+            Action::End(report) => return (urls, Arc::unwrap_or_clone(report)),
             _ => {}
         }
     }
@@ -76,7 +78,7 @@ fn the_size_of_the_window_is_learned_even_if_less_output_helps() {
     exchange.handle_bytes(b"data: {\"type\":\"response.completed\",\"response\":{}}\n\n");
     let Action::End(report) = exchange.poll(0) else { panic!("the exchange is over") };
     let mut catalog = ModelCatalog::new(&Endpoint::parse("http://127.0.0.1:8000/v1").unwrap());
-    assert_eq!(catalog.learn("m", &report.overflow.unwrap(), NOW), Some(2048));
+    assert_eq!(catalog.learn("m", report.overflow.as_deref().unwrap(), NOW), Some(2048));
 }
 
 #[test]

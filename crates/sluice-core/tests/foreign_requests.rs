@@ -41,7 +41,7 @@ fn ask(model: &str, events: &[Value]) -> Vec<ChatPart> {
                 exchange.handle_bytes(body.as_bytes());
                 exchange.handle_end();
             }
-            Action::End(report) => return report.entry.answer,
+            Action::End(report) => return report.entry.answer.clone(),
             _ => {}
         }
     }

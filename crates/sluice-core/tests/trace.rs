@@ -34,7 +34,7 @@ fn entry(steps: &[(u64, Step)]) -> LedgerEntry {
     }
     // A shell that asks for the report again has no clock.
     let Action::End(report) = exchange.poll(0) else { panic!("the exchange is over") };
-    report.entry
+    report.entry.clone()
 }
 
 fn check(steps: &[(u64, Step)], expected: Expect) {

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test uses another part of it")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sluice_core::{
@@ -88,7 +89,14 @@ impl Server {
                 },
                 Action::Read { .. } => exchange.handle_bytes(&std::mem::take(&mut body)),
                 Action::Wait { .. } => exchange.handle_timeout(),
-                Action::End(report) => return Answer { report: *report, parts, notes, description: built.description },
+                Action::End(report) => {
+                    return Answer {
+                        report: Arc::unwrap_or_clone(report),
+                        parts,
+                        notes,
+                        description: built.description,
+                    };
+                }
             }
         }
     }

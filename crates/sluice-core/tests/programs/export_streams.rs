@@ -26,7 +26,7 @@ fn main() -> io::Result<()> {
         let outcome = loop {
             match exchange.poll(0) {
                 Action::Output(output) => outputs.push(output),
-                Action::End(report) => break report.outcome,
+                Action::End(report) => break report.outcome.clone(),
                 action => return Err(io::Error::other(format!("{action:?}"))),
             }
         };
