@@ -27,12 +27,14 @@ mod outcome;
 mod reasoning;
 mod repeated;
 mod sink;
+mod sorted;
 pub mod sse;
 mod streamed;
 
 use std::mem;
 use std::vec::Drain;
 
+use memchr::memchr_iter;
 use serde::Deserialize;
 
 pub(crate) use arguments::{ArgumentsText, Object};
@@ -149,8 +151,7 @@ impl ResponseStream {
     /// Handles the bytes up to the end of the next event, and returns the rest.
     fn push_event<'a>(&mut self, body: &'a [u8]) -> &'a [u8] {
         let Self { parser, repeated, assembler } = self;
-        let starts_event = parser.is_between_events();
-        if starts_event
+        if parser.is_between_events()
             && assembler.half.is_none()
             && let Some((frame, rest)) = repeated.read_chunk(body, assembler.sink.limits.max_event_bytes)
         {
@@ -158,7 +159,14 @@ impl ResponseStream {
             repeated.succeeded();
             return rest;
         }
-        let learns_lines = starts_event && repeated.lacks_lines();
+        self.parse_event(body)
+    }
+
+    /// Does the same for an event that isn't recognized as a repeated one.
+    #[inline(never)]
+    fn parse_event<'a>(&mut self, body: &'a [u8]) -> &'a [u8] {
+        let Self { parser, repeated, assembler } = self;
+        let learns_lines = parser.is_between_events() && repeated.lacks_lines();
         let mut has_event = false;
         let mut on_event = |event: SseEvent<'_>| {
             has_event = true;
@@ -229,6 +237,12 @@ fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEv
     }
 }
 
+/// Returns whether a character is written as `\uXXXX`. The search of the standard library would be three more functions to
+/// compile, and takes longer on the last event of an answer, which has all of it.
+fn has_unicode_escape(json: &[u8]) -> bool {
+    memchr_iter(b'\\', json).any(|at| json.get(at + 1) == Some(&b'u'))
+}
+
 #[inline(never)]
 fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
     // The first half of a surrogate pair, if an earlier delta ended with one. Only text can follow it.
@@ -242,7 +256,7 @@ fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
     };
     let name = event.name();
     let max_memory = max_bytes.max(64 << 10);
-    let may_be_mended = data.len() <= max_copy && data.contains("\\u");
+    let may_be_mended = data.len() <= max_copy && has_unicode_escape(data.as_bytes());
     // The long strings of an event can be taken only once, so it can't be read again if it turns out not to be JSON.
     if event.long_runs.is_empty() || !may_be_mended {
         match decode(&data, event.long_runs, &name, max_memory) {

@@ -148,23 +148,29 @@ fn options(length: u32) -> ExchangeOptions {
 
 /// Passes something to the exchange and publishes the result.
 pub(crate) fn tell(length: u32, now_ms: f64, what: impl FnOnce(&mut Exchange, &[u8])) {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the time on a clock that starts at 0")]
-    let now_ms = now_ms as u64;
     with_exchange(length, |exchange, bytes, answer| {
         what(exchange, bytes);
-        loop {
-            match exchange.poll(now_ms) {
-                Action::Output(output) => write(&output, answer),
-                Action::Read { timeout_ms } => {
-                    return answer.publish([READ, u32::try_from(timeout_ms).unwrap_or(u32::MAX)]);
-                }
-                action => {
-                    answer.json_row(ACTION, &action);
-                    return answer.publish([0; 2]);
-                }
+        publish(exchange, now_ms, answer);
+    });
+}
+
+/// Publishes what has to be done next. This isn't part of [`tell`], because each export would have a copy of it.
+#[inline(never)]
+fn publish(exchange: &mut Exchange, now_ms: f64, answer: &mut Answer) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the time on a clock that starts at 0")]
+    let now_ms = now_ms as u64;
+    loop {
+        match exchange.poll(now_ms) {
+            Action::Output(output) => write(&output, answer),
+            Action::Read { timeout_ms } => {
+                return answer.publish([READ, u32::try_from(timeout_ms).unwrap_or(u32::MAX)]);
+            }
+            action => {
+                answer.json_row(ACTION, &action);
+                return answer.publish([0; 2]);
             }
         }
-    });
+    }
 }
 
 fn with_exchange(length: u32, use_exchange: impl FnOnce(&mut Exchange, &[u8], &mut Answer)) {

@@ -90,6 +90,14 @@ impl<S: Stream> Body<S> {
     }
 
     pub(super) fn push(&mut self, more: &[u8], outputs: &mut VecDeque<Output>) -> Progress {
+        let Self::Stream(receiver) = self else { return self.push_other(more, outputs) };
+        outputs.extend(receiver.push(more));
+        if receiver.is_terminal() { Progress::Over } else { Progress::More }
+    }
+
+    /// Does the same for a body that isn't a stream, or not yet known to be one.
+    #[inline(never)]
+    fn push_other(&mut self, more: &[u8], outputs: &mut VecDeque<Output>) -> Progress {
         if let Self::NotBegun { .. } = self
             && let Some(first) = more.iter().find(|byte| !byte.is_ascii_whitespace())
         {
@@ -101,10 +109,7 @@ impl<S: Stream> Body<S> {
                 *blank_bytes += more.len();
                 *blank_bytes > *max_bytes
             }
-            Self::Stream(receiver) => {
-                outputs.extend(receiver.push(more));
-                receiver.is_terminal()
-            }
+            Self::Stream(_) => return self.push(more, outputs),
             Self::Whole { bytes, max_bytes, .. } => {
                 bytes.extend_from_slice(more);
                 bytes.len() > *max_bytes
@@ -135,6 +140,18 @@ impl<S: Stream> Body<S> {
 
     /// Returns the remaining outputs and the outcome, now that the body has ended.
     pub(super) fn finish(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
+        match self {
+            Self::Stream(receiver) => {
+                let (outputs, outcome) = receiver.finish(end);
+                (outputs, outcome.with_origin(end, origin))
+            }
+            _ => self.finish_other(end, origin),
+        }
+    }
+
+    /// Does the same for a body that isn't a stream.
+    #[inline(never)]
+    fn finish_other(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
         match self {
             Self::NotBegun { blank_bytes, max_bytes, .. } if blank_bytes > max_bytes => {
                 (Vec::new(), Outcome::refused(too_large(max_bytes)))

@@ -102,8 +102,7 @@ impl Ending {
             return Self::Cancelled;
         }
         if let Some(failure) = &outcome.error {
-            let page = help_page(failure.kind, origin);
-            return Self::rejected(failure.text.clone(), Some(failure.kind), false, page);
+            return Self::failed(failure, origin);
         }
         let message = match (outcome.empty, outcome.reason.as_deref()) {
             (Some(Empty::ThinkingOnly), _) => MessageCode::OnlyThought,
@@ -119,6 +118,13 @@ impl Ending {
         Self::rejected(vec![message.into()], None, message == MessageCode::LimitCutOff, None)
     }
 
+    #[inline(never)]
+    fn failed(failure: &Failure, origin: &str) -> Self {
+        let page = help_page(failure.kind, origin);
+        Self::rejected(failure.text.clone(), Some(failure.kind), false, page)
+    }
+
+    #[inline(never)]
     fn rejected(text: Vec<Message>, kind: Option<FailureKind>, is_note: bool, page: Option<&'static str>) -> Self {
         Self::Rejected { message: join_messages(&text, " "), text, kind, is_note, page }
     }

@@ -13,6 +13,8 @@
 use std::collections::BTreeSet;
 use std::mem;
 
+use serde_json::Value;
+
 use super::StreamOptions;
 use super::calls::Calls;
 use super::citations::plain_line;
@@ -327,9 +329,15 @@ impl Assembler {
     /// How each item of the final output relates to what was streamed.
     fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
         let mut pairings = vec![Pairing::New; output.len()];
-        self.messages.pair_with_final(output, &mut pairings);
-        self.reasoning.pair_with_final(output, &mut pairings);
-        self.calls.pair_with_final(output, &mut pairings);
+        if self.messages.len() > 0 {
+            self.messages.pair_with_final(output, &mut pairings);
+        }
+        if self.reasoning.len() > 0 {
+            self.reasoning.pair_with_final(output, &mut pairings);
+        }
+        if self.calls.len() > 0 {
+            self.calls.pair_with_final(output, &mut pairings);
+        }
         pairings
     }
 
@@ -358,12 +366,9 @@ impl Assembler {
             Slot::Reasoning(slot) => self.reasoning.output_index(slot),
             Slot::Call(slot) => self.calls.output_index(slot),
         };
-        // A set that already exists in this module sorts them: a sort of its own would make the module two per cent larger.
         let indexes: Option<Vec<u64>> = order.iter().map(index).collect();
-        if let Some(indexes) = indexes {
-            let mut sorted = BTreeSet::new();
-            sorted.extend(indexes.into_iter().zip(0..));
-            order = sorted.into_iter().filter_map(|(_, position)| order.get::<usize>(position).copied()).collect();
+        if let Some(indexes) = indexes.filter(|indexes| !indexes.is_sorted()) {
+            order = sorted_by(&indexes, &order);
         }
         let item = |slot| match slot {
             Slot::Message(slot) => self.messages.replay(slot).map(ReplayItem::Message),
@@ -391,9 +396,14 @@ impl About {
             self.usage = Some(usage);
         }
         if let Some(metadata) = response.metadata {
-            self.gateway = Some(Gateway::from_metadata(metadata));
+            self.learn_gateway(metadata);
         }
         self.name(response.id.as_deref(), response.model.as_deref());
+    }
+
+    #[inline(never)]
+    fn learn_gateway(&mut self, metadata: Value) {
+        self.gateway = Some(Gateway::from_metadata(metadata));
     }
 
     /// Stores the response's id and its model's name, unless they are empty. An id that is too long is ignored, because
@@ -408,6 +418,15 @@ impl About {
             self.model = Some(plain_line(model, MAX_MODEL_CHARS));
         }
     }
+}
+
+/// Returns the slots in the order of their indexes.
+#[inline(never)]
+fn sorted_by(indexes: &[u64], slots: &[Slot]) -> Vec<Slot> {
+    // A set that already exists in this module sorts them: a sort of its own would make the module two per cent larger.
+    let mut sorted = BTreeSet::new();
+    sorted.extend(indexes.iter().copied().zip(0..));
+    sorted.into_iter().filter_map(|(_, position)| slots.get::<usize>(position).copied()).collect()
 }
 
 /// Item events have the id inside the item.

@@ -169,6 +169,7 @@ impl Calls {
     }
 
     /// Calls have an id, a call id and an index. Two calls with the same call id are told apart by the other two.
+    #[inline(never)]
     pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         let call_id_of = |slot: usize| self.items.get(slot).and_then(|entry| entry.value.id.as_deref());
         // For each call id, how many of the first calls with it are paired.

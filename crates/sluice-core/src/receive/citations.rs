@@ -179,6 +179,15 @@ fn web_address(url: &str) -> Option<String> {
 
 /// Returns one line without control characters and without characters that reorder or hide text.
 pub(crate) fn plain_line(text: &str, max_chars: usize) -> String {
+    // Ids and names of models are nearly always like this.
+    if text.len() <= max_chars && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return text.to_owned();
+    }
+    visible_line(text, max_chars)
+}
+
+#[inline(never)]
+fn visible_line(text: &str, max_chars: usize) -> String {
     let one_line = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
     let visible = one_line.filter(|c| !is_hidden(*c)).skip_while(|c| *c == ' ');
     let mut line: String = visible.take(max_chars).collect();

@@ -5,22 +5,21 @@
 //! of them: the index counts, unless the id belongs exactly to another item; then the id; then the only item of this
 //! kind that is still open and has no index of its own.
 //!
-//! Every lookup uses a map and never walks over all items, because a server can cause one with every event.
+//! Every lookup uses a sorted list and never walks over all items, because a server can cause one with every event.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use super::sorted::{SortedMap, SortedSet};
 use crate::wire::{Address, Item, ItemKind};
 
 /// The items of one kind, in the order in which they were first mentioned.
 #[derive(Clone, Debug)]
 pub(super) struct Items<T> {
     entries: Vec<Entry<T>>,
-    by_index: BTreeMap<u64, usize>,
-    by_id: BTreeMap<String, usize>,
+    by_index: SortedMap<u64, usize>,
+    by_id: SortedMap<String, usize>,
     /// The items whose `done` event hasn't arrived.
-    open: BTreeSet<usize>,
+    open: SortedSet<usize>,
     /// Those of them that have no index.
-    open_without_index: BTreeSet<usize>,
+    open_without_index: SortedSet<usize>,
     /// The memory that the ids take.
     id_bytes: usize,
 }
@@ -43,17 +42,17 @@ pub(super) enum Pairing {
 /// The items without a counterpart in the final output so far.
 pub(super) struct Unpaired<'a, T> {
     pub items: &'a Items<T>,
-    slots: BTreeSet<usize>,
+    slots: SortedSet<usize>,
 }
 
 impl<T> Default for Items<T> {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
-            by_index: BTreeMap::new(),
-            by_id: BTreeMap::new(),
-            open: BTreeSet::new(),
-            open_without_index: BTreeSet::new(),
+            by_index: SortedMap::default(),
+            by_id: SortedMap::default(),
+            open: SortedSet::default(),
+            open_without_index: SortedSet::default(),
             id_bytes: 0,
         }
     }
@@ -95,7 +94,7 @@ impl<T: Default> Items<T> {
             (None, Some(_)) => Some(&self.open_without_index),
             (None, None) => Some(&self.open),
         };
-        among.into_iter().flatten().copied()
+        among.into_iter().flat_map(SortedSet::keys).copied()
     }
 
     /// The server announces an item, perhaps not for the first time.
@@ -112,19 +111,19 @@ impl<T: Default> Items<T> {
         if let Some(index) = at.output_index {
             self.by_index.insert(index, slot);
         } else {
-            self.open_without_index.insert(slot);
+            self.open_without_index.insert(slot, ());
         }
         if let Some(id) = id.clone() {
             self.id_bytes += 2 * id.len();
             self.by_id.insert(id, slot);
         }
-        self.open.insert(slot);
+        self.open.insert(slot, ());
         self.entries.push(Entry { id, output_index: at.output_index, value: T::default() });
         slot
     }
 
     pub(super) fn first_open(&self) -> Option<usize> {
-        self.open.first().copied()
+        self.open.keys().next().copied()
     }
 
     /// Returns whether the item was open.
@@ -152,8 +151,10 @@ impl<T: Default> Items<T> {
         evidence: &[E],
         mut find: impl FnMut(&Unpaired<'_, T>, E, &Item<'_>, u64) -> Option<usize>,
     ) {
-        let mut unpaired = Unpaired { items: self, slots: BTreeSet::new() };
-        unpaired.slots.extend(0..self.entries.len());
+        let mut unpaired = Unpaired { items: self, slots: SortedSet::default() };
+        for slot in 0..self.entries.len() {
+            unpaired.slots.insert(slot, ());
+        }
         for evidence in evidence {
             for ((item, pairing), output_index) in output.iter().zip(&mut *pairings).zip(0..) {
                 if item.kind() != kind || *pairing != Pairing::New {
@@ -204,6 +205,6 @@ impl<T> Unpaired<'_, T> {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.slots.iter().copied()
+        self.slots.keys().copied()
     }
 }

@@ -62,6 +62,7 @@ impl Reasoning {
     }
 
     /// Reasoning items have an id and an index; without either, their order counts.
+    #[inline(never)]
     pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         let evidence = [Evidence::Id, Evidence::Index, Evidence::Order];
         self.items.pair_with_final(

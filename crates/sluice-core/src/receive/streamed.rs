@@ -1,7 +1,6 @@
 //! Text that arrives as deltas and then again as a whole. This finds out which part of the whole text is new.
 
-use std::collections::BTreeMap;
-
+use super::sorted::SortedMap;
 use crate::wire::Channel;
 
 /// One content part of an item. Without an index, it is the newest of its channel.
@@ -16,7 +15,7 @@ pub(super) struct PartKey {
 pub(super) struct Streamed {
     parts: Vec<Shown>,
     /// The position of each part; without an index, of the newest of its channel.
-    by_key: BTreeMap<PartKey, usize>,
+    by_key: SortedMap<PartKey, usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -116,11 +115,23 @@ impl Streamed {
 
     /// The whole item has arrived. Its parts are compared index by index, or as one text if the indexes have shifted.
     pub(super) fn settle<'a>(&self, whole: &[(PartKey, &'a str)]) -> Settled<'a> {
+        // Nearly always, the item has one part, and all of it was shown.
+        match (self.parts.as_slice(), whole) {
+            (_, []) => Settled::Missing(Vec::new()),
+            ([shown], [(key, text)]) if shown.key == *key && shown.text == *text => Settled::Missing(Vec::new()),
+            _ => self.settle_parts(whole),
+        }
+    }
+
+    #[inline(never)]
+    fn settle_parts<'a>(&self, whole: &[(PartKey, &'a str)]) -> Settled<'a> {
         if whole.iter().all(|(_, text)| text.is_empty()) {
             return Settled::Missing(Vec::new());
         }
-        let mut whole_by_key = BTreeMap::new();
-        whole_by_key.extend(whole.iter().copied());
+        let mut whole_by_key = SortedMap::default();
+        for (key, text) in whole {
+            whole_by_key.insert(*key, *text);
+        }
         let by_part = self
             .parts
             .iter()

@@ -140,7 +140,13 @@ impl<'a> ErrorField<'a> {
         Self { message: message.map(clipped), code: code.map(clipped) }
     }
 
+    /// Most responses have none.
     pub(crate) fn read(error: Json<'a>) -> Self {
+        if matches!(error, Json::Null) { Self::default() } else { Self::read_some(error) }
+    }
+
+    #[inline(never)]
+    fn read_some(error: Json<'a>) -> Self {
         match error {
             Json::Text(message) => Self::new(Some(message), None),
             Json::Number(code) if !code.is_f64() => Self::new(None, Some(Cow::Owned(code.to_string()))),
