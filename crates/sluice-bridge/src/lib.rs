@@ -35,8 +35,6 @@ struct Header {
     table: u32,
     arena: u32,
     arena_bytes: u32,
-    /// The length of the arena in UTF-16 units. If it equals `arena_bytes`, the arena is ASCII.
-    arena_units: u32,
     /// Two numbers with a meaning that the module defines.
     extra: [u32; 2],
 }
@@ -236,7 +234,6 @@ impl Answer {
             table: address(self.table.as_ptr()),
             arena: address(self.arena.as_ptr()),
             arena_bytes: length(self.arena.len()),
-            arena_units: self.table.iter().skip(2).step_by(3).sum(),
             extra,
         };
     }

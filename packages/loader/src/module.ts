@@ -25,7 +25,7 @@ const ROWS = 0;
 const TABLE = 1;
 const ARENA = 2;
 const ARENA_BYTES = 3;
-const EXTRA = 5;
+const EXTRA = 4;
 
 const SMALLEST_WINDOW = 64 * 1024;
 /** A larger window is replaced before its next use, because one long text would occupy memory forever. */
