@@ -53,7 +53,7 @@ export class Dialogs {
     }
   }
 
-  /** Runs a dialog that the user has once. */
+  /** Runs a dialog that each user sees only once. */
   async once(name: string, dialog: Dialog): Promise<void> {
     const { globalState } = this.services.context;
     if (globalState.get(name) !== true) {

@@ -85,7 +85,7 @@ pub enum RequestsQuestion {
         /// The HTTP status.
         status: u16,
     },
-    /// Gives models that several keys have different ids and names. Returns a list of ids with names.
+    /// Gives different ids and names to models that several keys have. Returns a list of ids with names.
     Distinguish {
         /// The server's ids of the models that were listed before.
         listed: Vec<String>,
@@ -280,7 +280,7 @@ pub enum TokensQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// It is over. Returns [`Ended`](crate::Ended).
+    /// The request is over. Returns [`Ended`](crate::Ended).
     End {
         /// The id that the request began with.
         id: String,

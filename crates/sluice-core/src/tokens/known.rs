@@ -435,7 +435,7 @@ impl KnownCounts {
         let corrected = whole(f64::from(entry.count) + rest);
         let moved = f64::from(corrected) - f64::from(entry.count);
         entry.count = corrected;
-        // What the frame costs more, everything else costs less.
+        // If the frame costs more, everything else costs less.
         for other in self.starts.iter_mut().filter(|other| other.frame == start.frame) {
             other.actual -= moved;
         }
