@@ -55,6 +55,7 @@ mod sign_in;
 mod sources;
 mod sse;
 mod stable;
+mod templates;
 mod tokens;
 mod trace;
 mod truncation;

@@ -15,8 +15,8 @@ struct World {
     stored: Option<String>,
     /// What Vercel answers.
     vercel: Value,
-    /// What the user stores while Vercel is asked.
-    meanwhile: Option<Option<String>>,
+    /// What the user stores while Vercel is asked: another session, or none.
+    meanwhile: Vec<Option<String>>,
     now: f64,
 }
 
@@ -32,7 +32,7 @@ fn session(project: &str, expires_in: f64) -> String {
 fn signed_in(expires_in: f64) -> World {
     let vercel = json!({"status": 200, "headers": [], "body": r#"{"token":"new-token"}"#});
     let stored = Some(session("p1", expires_in));
-    World { state: EditorState::default(), stored, vercel, meanwhile: None, now: NOW }
+    World { state: EditorState::default(), stored, vercel, meanwhile: Vec::new(), now: NOW }
 }
 
 impl World {
@@ -59,7 +59,7 @@ impl World {
                     assert!(request.url.starts_with("https://api.vercel.com/") && bearer == "cli-token");
                     seen +=
                         &format!("{} {}\n", request.method, request.url.trim_start_matches("https://api.vercel.com"));
-                    if let Some(stored) = self.meanwhile.take() {
+                    if let Some(stored) = self.meanwhile.pop() {
                         self.stored = stored;
                     }
                     WorkResult::Received(vec![serde_json::from_value::<Received>(self.vercel.clone()).unwrap()])
@@ -199,14 +199,14 @@ fn a_token_that_cannot_be_renewed_is_used_until_it_expires() {
 
 #[test]
 fn what_the_user_does_meanwhile_counts() {
-    World { meanwhile: Some(None), ..signed_in(-1.0) }.check(
+    World { meanwhile: vec![None], ..signed_in(-1.0) }.check(
         &bearer(OURS),
         expect![[r#"
         POST /v1/projects/p1/token?source=vercel-oidc-refresh
         bearer "new-token"
     "#]],
     );
-    let other = Some(Some(session("p2", 10_000.0)));
+    let other = vec![Some(session("p2", 10_000.0))];
     World { meanwhile: other, ..signed_in(-1.0) }.check(
         &bearer(OURS),
         expect![[r#"

@@ -97,6 +97,7 @@ pub fn print(judged: &[&Judged]) -> Vec<Reached> {
 
 impl Talk<'_> {
     /// Returns our count of the request before and after learning from others, and the server's count.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "servers count whole tokens")]
     fn after(&self, others: &[&Self]) -> (f64, f64, f64) {
         let mut ledger = Ledger::new(Counter::exact(), InstallKey([7; 16]));
         let before = self.estimate(&mut ledger);
