@@ -20,6 +20,7 @@ pub mod send;
 pub mod spending;
 pub mod streams;
 mod streams_odd;
+pub mod windows;
 pub mod wire;
 
 use std::collections::BTreeSet;
