@@ -24,6 +24,10 @@ export class ModelLists {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #refused = new vscode.EventEmitter<Refusal>();
   readonly #running = new Map<string, Promise<CatalogView>>();
+  /** By connection: the list that was shown last, and until when it is fresh. VS Code asks for models often. */
+  readonly #shown = new Map<string, { readonly view: CatalogView; readonly until: number }>();
+  /** How often a list or the settings have changed. */
+  #changes = 0;
   readonly onDidChange = this.#changed.event;
   /** A server has refused its key. */
   readonly onDidRefuse = this.#refused.event;
@@ -36,7 +40,15 @@ export class ModelLists {
 
   /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
   async list(connection: Connection): Promise<CatalogView> {
+    const shown = this.#shown.get(connection.id);
+    if (shown !== undefined && Date.now() < shown.until) {
+      return shown.view;
+    }
+    const changes = this.#changes;
     const view = await this.work(connection, "list");
+    if (changes === this.#changes) {
+      this.#shown.set(connection.id, { view, until: Date.now() + view.freshForMs });
+    }
     if (view.mustRefresh) {
       // This throws if the sign-in has expired. The known list stays.
       this.work(connection, "refresh").catch((error: unknown) =>
@@ -51,6 +63,7 @@ export class ModelLists {
 
   /** The settings changed. */
   async reread(connections: readonly Connection[]): Promise<void> {
+    this.#forgetShown();
     await Promise.all(connections.map((connection) => this.work(connection, "show")));
     this.#changed.fire();
   }
@@ -79,9 +92,17 @@ export class ModelLists {
     if (view.tell !== null) {
       this.#refused.fire({ connection, reason: localized(view.tell) });
     }
+    if (view.changed || work === "forget") {
+      this.#forgetShown();
+    }
     if (view.changed) {
       this.#changed.fire();
     }
     return view;
+  }
+
+  #forgetShown(): void {
+    this.#shown.clear();
+    this.#changes += 1;
   }
 }

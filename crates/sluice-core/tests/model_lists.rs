@@ -92,7 +92,7 @@ impl World {
         };
         let text = |value: &Value| join_messages(&serde_json::from_value::<Vec<_>>(value.clone()).unwrap(), " ");
         let models: Vec<_> = result["models"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
-        seen += &format!("{} {}", result["state"], json!(models));
+        seen += &format!("{} known: {}, listed: {}", result["state"], result["check"]["models"], json!(models));
         for flag in ["changed", "mustRefresh"].into_iter().filter(|flag| result[flag] == true) {
             seen += &format!(" {flag}");
         }
@@ -128,17 +128,17 @@ fn a_list_is_requested_once_and_refreshed_when_it_is_old() {
     world.check(
         &json!("list"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/models /v1/credits
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/models /v1/credits
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: ["acme/m"] changed
+        "#]],
     );
     world.check(
         &json!("list"),
         expect![[r#"
-        "fresh" ["acme/m"]
-    "#]],
+            "fresh" known: 1, listed: ["acme/m"]
+        "#]],
     );
     // Another window, or the same one after a restart.
     world.state = EditorState::default();
@@ -146,32 +146,32 @@ fn a_list_is_requested_once_and_refreshed_when_it_is_old() {
     world.check(
         &json!("list"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        "stale" ["acme/m"] mustRefresh
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            "stale" known: 1, listed: ["acme/m"] mustRefresh
+        "#]],
     );
     world.check(
         &json!("refresh"),
         expect![[r#"
-        get /v1/models
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"]
-    "#]],
+            get /v1/models
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: []
+        "#]],
     );
     world.server.clear();
     world.now_ms += HOUR;
     world.check(&json!("refresh"), expect![[r#"
         get /v1/models
-        "fresh" ["acme/m"]
+        "fresh" known: 1, listed: []
         trace: Models of https://a.example: No connection to https://a.example. Check the network, the proxy settings and the base URL. The known models stay available.
         info: Models of https://a.example: 1 models can chat; notes about the list, shown at trace: 1.
     "#]]);
     world.check(
         &json!("forget"),
         expect![[r#"
-        delete models-https_a.example_v1_f1f1.json
-        "missing" []
-    "#]],
+            delete models-https_a.example_v1_f1f1.json
+            "missing" known: 0, listed: []
+        "#]],
     );
     assert!(world.files.is_empty());
 }
@@ -186,7 +186,7 @@ fn the_other_address_is_tried_if_there_is_no_list() {
         get /models
         get /v1/models
         write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
+        "fresh" known: 1, listed: [] changed
         trace: Models of https://a.example: The answer (HTTP 404) is not a list of models; check the base URL.
         info: Models of https://a.example: 0 models can chat; notes about the list, shown at trace: 1.
         info: Models of https://a.example: There is no Open Responses API at https://a.example, but there is one at https://a.example/v1. Change the base URL to https://a.example/v1.
@@ -200,48 +200,48 @@ fn the_user_is_told_once_that_a_key_was_refused() {
     world.check(
         &json!("list"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/models /v1/credits
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-        tell: Wrong key. Enter a valid API key.
-        refusal: Wrong key. Enter a valid API key.
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/models /v1/credits
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: ["acme/m"] changed
+            tell: Wrong key. Enter a valid API key.
+            refusal: Wrong key. Enter a valid API key.
+        "#]],
     );
     world.check(
         &json!("check"),
         expect![[r#"
-        get /v1/models /v1/credits
-        "fresh" ["acme/m"]
-        refusal: Wrong key. Enter a valid API key.
-    "#]],
+            get /v1/models /v1/credits
+            "fresh" known: 1, listed: []
+            refusal: Wrong key. Enter a valid API key.
+        "#]],
     );
     world.server.insert("/v1/models", refusing());
     world.check(
         &json!("refresh"),
         expect![[r#"
-        get /v1/models
-        "fresh" ["acme/m"]
-        refusal: Wrong key. Enter a valid API key.
-        trace: Models of https://a.example: Wrong key. Enter a valid API key. The known models stay available.
-        info: Models of https://a.example: 1 models can chat; notes about the list, shown at trace: 1.
-    "#]],
+            get /v1/models
+            "fresh" known: 1, listed: []
+            refusal: Wrong key. Enter a valid API key.
+            trace: Models of https://a.example: Wrong key. Enter a valid API key. The known models stay available.
+            info: Models of https://a.example: 1 models can chat; notes about the list, shown at trace: 1.
+        "#]],
     );
     let reason = json!([{"code": "plain", "args": ["No."]}]);
     world.check(
         &json!({"keyRefused": {"reason": reason}}),
         expect![[r#"
-        "missing" []
-    "#]],
+            "missing" known: 0, listed: []
+        "#]],
     );
     world.state = EditorState::default();
     world.check(
         &json!({"keyRefused": {"reason": reason}}),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        "fresh" ["acme/m"]
-        tell: No.
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            "fresh" known: 1, listed: []
+            tell: No.
+        "#]],
     );
 }
 
@@ -253,13 +253,13 @@ fn a_key_that_is_being_checked_is_the_dialogs_business() {
     world.check(
         &json!("check"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/models /v1/credits
-        "missing" []
-        refusal: Wrong key. Enter a valid API key.
-        trace: Models of https://a.example: Wrong key. Enter a valid API key.
-        info: Models of https://a.example: 0 models can chat; notes about the list, shown at trace: 1.
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/models /v1/credits
+            "missing" known: 0, listed: []
+            refusal: Wrong key. Enter a valid API key.
+            trace: Models of https://a.example: Wrong key. Enter a valid API key.
+            info: Models of https://a.example: 0 models can chat; notes about the list, shown at trace: 1.
+        "#]],
     );
 }
 
@@ -270,10 +270,10 @@ fn nothing_of_the_demo_is_kept_or_checked() {
     world.check(
         &json!("list"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/models
-        "fresh" ["acme/m"] changed
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/models
+            "fresh" known: 1, listed: ["acme/m"] changed
+        "#]],
     );
 }
 
@@ -286,33 +286,33 @@ fn credit_and_providers_are_requested_when_they_are_needed() {
         expect![[r#"
             read models-https_a.example_v1_f1f1.json
             get /v1/credits
-            "missing" []
+            "missing" known: 0, listed: []
             credit: $12.50 of credit is left, according to the server.
         "#]],
     );
     world.check(
         &json!("refresh"),
         expect![[r#"
-        get /v1/models
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-    "#]],
+            get /v1/models
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: [] changed
+        "#]],
     );
     let endpoints = json!({"data": {"id": "acme/m", "endpoints": [{"provider_name": "A", "context_length": 9000}]}});
     world.server.insert("/endpoints", ok(&endpoints));
     world.check(
         &json!({"enrich": {"model": "acme/m"}}),
         expect![[r#"
-        get /v1/models/acme/m/endpoints
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-    "#]],
+            get /v1/models/acme/m/endpoints
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: [] changed
+        "#]],
     );
     world.check(
         &json!({"enrich": {"model": "acme/m"}}),
         expect![[r#"
-        "missing" []
-    "#]],
+            "missing" known: 0, listed: []
+        "#]],
     );
 }
 
@@ -322,31 +322,31 @@ fn what_an_answer_showed_is_kept() {
     world.check(
         &json!("refresh"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/models
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/models
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: [] changed
+        "#]],
     );
     let learn = |refused: Value| json!({"learn": {"model": "acme/m", "refused": refused, "overflow": null}});
     world.check(
         &learn(json!([])),
         expect![[r#"
-        "missing" []
-    "#]],
+            "missing" known: 0, listed: []
+        "#]],
     );
     world.check(
         &learn(json!(["store"])),
         expect![[r#"
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-    "#]],
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: [] changed
+        "#]],
     );
     world.check(
         &learn(json!(["store"])),
         expect![[r#"
-        "fresh" ["acme/m"]
-    "#]],
+            "fresh" known: 1, listed: []
+        "#]],
     );
 }
 
@@ -358,19 +358,19 @@ fn a_damaged_file_is_replaced_and_notes_are_logged_once() {
     world.check(
         &json!("list"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/models /v1/credits
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-        trace: Models of https://a.example: The kept list of models is damaged; it will be fetched again
-        info: Models of https://a.example: 0 models can chat; notes about the list, shown at trace: 1.
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/models /v1/credits
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: ["acme/m"] changed
+            trace: Models of https://a.example: The kept list of models is damaged; it will be fetched again
+            info: Models of https://a.example: 0 models can chat; notes about the list, shown at trace: 1.
+        "#]],
     );
     world.check(
         &json!("list"),
         expect![[r#"
-        "fresh" ["acme/m"]
-    "#]],
+            "fresh" known: 1, listed: ["acme/m"]
+        "#]],
     );
 }
 
@@ -380,11 +380,11 @@ fn work_that_overlaps_sees_the_same_list() {
     world.check(
         &json!("refresh"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/models
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/models
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: [] changed
+        "#]],
     );
     world.state = EditorState::default();
     let (mut slow, step) = world.start(&json!("list"));
@@ -392,10 +392,10 @@ fn work_that_overlaps_sees_the_same_list() {
     world.check(
         &learn,
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        write models-https_a.example_v1_f1f1.json.A.tmp
-        "fresh" ["acme/m"] changed
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            write models-https_a.example_v1_f1f1.json.A.tmp
+            "fresh" known: 1, listed: [] changed
+        "#]],
     );
     // What was read before isn't used any more.
     let (_, result) = world.perform(step);

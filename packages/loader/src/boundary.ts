@@ -3577,7 +3577,7 @@ notes: Array<Note>, };
 
 export type CatalogView = { 
 /**
- * The models to offer.
+ * The models to offer, after [`ListWork::List`](crate::ListWork::List).
  */
 models: Array<ListedModel>, 
 /**
@@ -3596,6 +3596,10 @@ credit: Message | null,
  * Whether the models changed.
  */
 changed: boolean, 
+/**
+ * For how long the models need not be listed again, unless they change or the settings do.
+ */
+freshForMs: number, 
 /**
  * Whether the list has to be refreshed. There is no need to wait for that.
  */

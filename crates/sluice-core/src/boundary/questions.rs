@@ -228,7 +228,7 @@ pub struct PreparedRequest {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CatalogView {
-    /// The models to offer.
+    /// The models to offer, after [`ListWork::List`](crate::ListWork::List).
     pub models: Vec<ListedModel>,
     /// How old the list is.
     pub state: ListState,
@@ -238,6 +238,9 @@ pub struct CatalogView {
     pub credit: Option<Message>,
     /// Whether the models changed.
     pub changed: bool,
+    /// For how long the models need not be listed again, unless they change or the settings do.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub fresh_for_ms: u64,
     /// Whether the list has to be refreshed. There is no need to wait for that.
     pub must_refresh: bool,
     /// What to tell the user, because the server has refused the key.

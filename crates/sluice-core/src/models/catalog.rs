@@ -167,13 +167,19 @@ impl ModelCatalog {
 
     /// Returns whether the list can be used and whether it should be requested again.
     pub fn state(&self, now: u64) -> ListState {
-        if self.list.is_empty() {
-            return ListState::Missing;
+        match self.fresh_for(now) {
+            _ if self.list.is_empty() => ListState::Missing,
+            0 => ListState::Stale,
+            _ => ListState::Fresh,
         }
+    }
+
+    /// Returns for how many seconds a list need not be requested again.
+    pub fn fresh_for(&self, now: u64) -> u64 {
         // A clock that was set back must not keep a list fresh for too long.
-        let within = |since: u64, seconds: u64| (since..since.saturating_add(seconds)).contains(&now);
-        let paused = self.failed_at.is_some_and(|at| within(at, PAUSE_SECONDS));
-        if paused || within(self.fetched_at, FRESH_SECONDS) { ListState::Fresh } else { ListState::Stale }
+        let left = |since: u64, seconds: u64| now.checked_sub(since).map_or(0, |age| seconds.saturating_sub(age));
+        let paused = self.failed_at.map_or(0, |at| left(at, PAUSE_SECONDS));
+        paused.max(left(self.fetched_at, FRESH_SECONDS))
     }
 
     /// Returns the seconds since the list was last confirmed, or `None` without a list.

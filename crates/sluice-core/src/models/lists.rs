@@ -37,10 +37,15 @@ impl WorkTask<ListTask> {
             // The shell asked the user whether the address may be used, if necessary.
             let endpoint = Endpoint::parse_confirmed(&task.base_url).ok()?;
             let (models, view) = (Vec::new(), CatalogView::default());
+            let is_list = matches!(task.work, ListWork::List);
             let work = Work { folder, lists, endpoint, now: now_ms / 1000, random: hex(random), models, view, task };
             let Work { models, mut view, endpoint, .. } = work.run().await;
-            view.models = language
-                .with(|language| models.into_iter().map(|model| model.listed(&endpoint.base_url, language)).collect());
+            // Nobody needs them after other work, and there may be hundreds.
+            if is_list {
+                let listed = |language: &Language, model: ChatModel| model.listed(&endpoint.base_url, language);
+                view.models =
+                    language.with(|language| models.into_iter().map(|model| listed(language, model)).collect());
+            }
             Some(view)
         })
     }
@@ -96,7 +101,10 @@ impl Work {
     async fn list(&mut self) {
         self.look(None);
         match self.view.state {
-            ListState::Fresh => {}
+            ListState::Fresh => {
+                let seconds = self.known(|known| known.catalog.fresh_for(self.now));
+                self.view.fresh_for_ms = seconds * 1000;
+            }
             ListState::Stale => self.view.must_refresh = true,
             ListState::Missing => {
                 self.refresh(true).await;
