@@ -34,7 +34,6 @@ mod streamed;
 use std::mem;
 use std::vec::Drain;
 
-use memchr::memchr_iter;
 use serde::Deserialize;
 
 pub(crate) use arguments::{ArgumentsText, Object};
@@ -238,9 +237,9 @@ fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEv
 }
 
 /// Returns whether a character is written as `\uXXXX`. The search of the standard library would be three more functions to
-/// compile, and takes longer on the last event of an answer, which has all of it.
+/// compile, and a search for backslashes would start again after each of them.
 fn has_unicode_escape(json: &[u8]) -> bool {
-    memchr_iter(b'\\', json).any(|at| json.get(at + 1) == Some(&b'u'))
+    json.windows(2).any(|pair| pair == b"\\u")
 }
 
 #[inline(never)]
