@@ -72,13 +72,11 @@ impl Machine {
                 self.ask(&json!({"mask": {"secrets": secrets, "value": text()}}), fuel).map(|(_, cost)| cost)
             }
             Input::RetryAfter => self.whole(500, &json!([["retry-after", text()]]), &[], fuel),
-            Input::ModelList => {
-                self.models(&[(json!("refresh"), ok(&text())), (json!("show"), Value::Null)], fuel)
-            }
+            Input::ModelList => self.models(&[(json!("refresh"), ok(&text())), (json!("list"), ok(&text()))], fuel),
             Input::ModelEndpoints => {
                 let list = (json!("refresh"), ok(r#"{"data":[{"id":"acme/m"}]}"#));
                 let endpoints = (json!({"enrich": {"model": "acme/m"}}), ok(&text()));
-                self.models(&[list, endpoints, (json!("show"), Value::Null)], fuel)
+                self.models(&[list, endpoints, (json!("list"), Value::Null)], fuel)
             }
         }
     }
@@ -223,7 +221,7 @@ impl Run {
             return Err(String::from_utf8_lossy(answer).into_owned());
         }
         let answer = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
-        Ok((answer, word(header + 20)))
+        Ok((answer, word(header + 16)))
     }
 
     fn left(&self) -> u64 {
