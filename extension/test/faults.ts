@@ -313,7 +313,7 @@ function provider(): Provider {
     modules,
     vault: { open: () => modules.requests(), changed: () => undefined },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
-    lists: { onDidChange: () => undefined, keyRefused: () => undefined, enrich: async () => undefined, learnFrom: async () => undefined },
+    lists: { onDidChange: () => undefined, work: async () => undefined },
     recorder: { begin: () => undefined },
     counts: { begin: () => ({ id: "", permit: async () => undefined, part: () => undefined, end: async () => undefined }) },
     status: {

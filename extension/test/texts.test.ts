@@ -164,12 +164,14 @@ const OTHERS = [
   ["keyAccepted", "differsLearned"],
   ["cacheSame", "cacheExtra"],
   ["continueConversation", "limitTooLow"],
+  ["demoModel", "costOfTest"],
+  ["limitCommand", "limitCommand"],
 ] as const;
 
 /** Problems that the extension reports in its own words. */
 const OWN_PROBLEMS = [
   "A generated image could not be saved. Is the disk full?",
-  "The sign-in with the Vercel CLI has expired. {0}",
+  "The sign-in with the Vercel CLI has expired.",
   'You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.',
   "{0} has not answered yet. Its models appear as soon as it does.",
   "{0} lists no models.",

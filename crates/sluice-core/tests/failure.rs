@@ -485,5 +485,6 @@ fn codes_of_connection_errors_are_explained() {
         That network is unreachable from this machine. (ENETUNREACH)
         The connection failed. (ECONNRESET)
 
+
     "#]].assert_eq(&lines);
 }
