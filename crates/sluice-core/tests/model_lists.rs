@@ -1,4 +1,4 @@
-//! The lists of models of an editor's connections: when servers are asked, what is kept, and what the user is told.
+//! The lists of models of an editor's connections: when a server is asked, what is stored, and which messages the user sees.
 
 #![expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 

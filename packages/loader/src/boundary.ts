@@ -2458,7 +2458,7 @@ refused: Array<Parameter>,
  */
 overflow: string | null, } } | { "keyRefused": { 
 /**
- * What the user is told about it.
+ * The message that explains the refusal to the user.
  */
 reason: Array<Message>, } } | "forget";
 

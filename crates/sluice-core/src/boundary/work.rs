@@ -249,7 +249,7 @@ pub enum ListWork {
     },
     /// A chat has failed because the server refused the key.
     KeyRefused {
-        /// What the user is told about it.
+        /// The message that explains the refusal to the user.
         reason: Vec<Message>,
     },
     /// Delete everything that is kept.

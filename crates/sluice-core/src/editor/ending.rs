@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::{FailureKind, NOTE};
 use crate::message::{Language, Message, MessageCode};
 
-/// Who reads an answer.
+/// The program that an answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -1,5 +1,5 @@
 //! The lists of models of an editor's connections: shown from memory, refreshed in the background, and kept in files between
-//! starts. This decides when a server is asked, what is kept, what is logged, and when the user is told that a key was refused.
+//! starts. This module decides when to ask a server, what to store and log, and when to tell the user that a key was refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl WorkTask<ListTask> {
             let is_list = matches!(task.work, ListWork::List);
             let work = Work { folder, lists, endpoint, now: now_ms / 1000, random: hex(random), models, view, task };
             let Work { models, mut view, endpoint, .. } = work.run().await;
-            // Nobody needs them after other work, and there may be hundreds.
+            // No other work uses the models, and there may be hundreds of them.
             if is_list {
                 let listed = |language: &Language, model: ChatModel| model.listed(&endpoint.base_url, language);
                 view.models =
