@@ -85,6 +85,11 @@ impl Vault {
         *self = Self { deleted_ms: now_ms, ..Self::default() };
     }
 
+    /// Returns when everything was last deleted, in milliseconds since 1970, or zero.
+    pub(crate) fn deleted_ms(&self) -> u64 {
+        self.deleted_ms
+    }
+
     /// Returns whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -334,6 +334,24 @@ fn what_another_window_may_still_be_writing_is_left_alone() {
     check("vault/c.v2.json", 7_200_000, expect!["vault/A.json vault/c.v2.json"]);
 }
 
+/// A window that was closed while it saved leaves a temporary file.
+#[test]
+fn deleting_reasoning_also_deletes_what_a_closed_window_left_behind() {
+    let content = vault(1).with(|vault| vault.to_bytes());
+    let check = |age_ms: u64, names: Expect| {
+        let mut disk =
+            Disk::with(&[("vault/c.tmp", &content, NOW_MS - age_ms), ("vault/d.json", &content, NOW_MS - age_ms)]);
+        let cleared = vault(2);
+        cleared.with(|vault| vault.clear(NOW_MS - 10_000));
+        Window::new(task(VaultTask::Save, 0x11).start(&cleared)).finish(&mut disk);
+        names.assert_eq(&disk.names());
+        assert!(cleared.with(|vault| vault.is_empty()));
+    };
+    check(60_000, expect!["vault/A.json"]);
+    // This one was written after the deletion.
+    check(5_000, expect!["vault/A.json vault/c.tmp"]);
+}
+
 #[test]
 fn temporary_files_of_crashed_windows_are_deleted() {
     let (old, new) = (NOW_MS - 2 * 3_600_000, NOW_MS - 60_000);

@@ -33,8 +33,11 @@ async fn open(folder: &Folder, vault: &Shared<Vault>, now_ms: u64) {
 
 async fn save(folder: &Folder, vault: &Shared<Vault>, now_ms: u64, random: &str) {
     let mut taken = Vec::new();
+    let deleted_ms = vault.with(|vault| vault.deleted_ms());
     for FileEntry { name, modified_ms, .. } in files(folder, true).await {
-        if name.strip_suffix(".tmp").is_some() && !is_left_behind(modified_ms, now_ms) {
+        // Another window may still be writing it. If it was written before everything was deleted, it must go all the same.
+        let may_be_in_use = !is_left_behind(modified_ms, now_ms) && modified_ms > deleted_ms;
+        if name.strip_suffix(".tmp").is_some() && may_be_in_use {
             continue;
         }
         let mine = format!("{FOLDER}/{random}-{}.taken", taken.len());
