@@ -215,7 +215,6 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
           } else {
             hasCalls ||= output.type === "toolCall";
             reporter.report(output);
-            ledger.part(output);
           }
         },
         onRetry: (failure, delayMs) => {

@@ -11,7 +11,6 @@ import type {
   LedgerTask,
   LimitState,
   Message,
-  Part,
   RequestRecord,
   StatusLine,
 } from "../../packages/loader/src/core.js";
@@ -99,12 +98,11 @@ export class TokenCounts {
     });
     begun.catch((error: unknown) => this.log.failure("error", "Usage could not be recorded", error));
     setTimeout(count, COUNT_AFTER_MS);
-    let firstPart: { isThinking: boolean; at: number } | undefined;
     const end = async (entry: string | undefined): Promise<void> => {
       const ended = now();
       count();
       const tokens = await begun.catch(() => undefined);
-      const result = tokens?.end(id, entry, ended, firstPart);
+      const result = tokens?.end(id, entry, ended);
       show(result?.status ?? null);
       if (result != null) {
         this.onRecord(result.record);
@@ -120,7 +118,6 @@ export class TokenCounts {
           await this.guard.permit(id, tokens, (task) => this.#work(tokens, task));
         }
       },
-      part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: now() }),
       end: (entry) => {
         const recorded = end(entry);
         this.#recorded = Promise.allSettled([this.#recorded, recorded]);
@@ -191,14 +188,10 @@ export class TokenCounts {
   }
 }
 
-/**
- * The ledger of one request: `permit` before it is sent, `part` for every part, `end` once, with what the exchange says
- * about it.
- */
+/** The ledger of one request: `permit` before it is sent, `end` once, with what the exchange says about it. */
 export interface RequestLedger {
   readonly id: string;
   /** Waits until the request may be sent. Throws if a limit forbids it. */
   permit(): Promise<void>;
-  part(part: Part): void;
   end(entry: string | undefined): Promise<void>;
 }

@@ -39,8 +39,6 @@ pub struct ChatLedger {
     /// The running request, once it is counted.
     begun: Option<Begun>,
     spending: SpendingFiles,
-    /// Whether the first part of the running request was thinking, and when it came.
-    first_part: Option<(bool, u64)>,
     has_complained: bool,
 }
 
@@ -90,7 +88,6 @@ impl ChatLedger {
             counting: None,
             begun: None,
             spending: SpendingFiles::new(opened_ms),
-            first_part: None,
             has_complained: false,
         };
         if let Some(error) = error {
@@ -108,7 +105,6 @@ impl ChatLedger {
         self.number += 1;
         let (id, conversation) = (self.id(), self.conversation.clone());
         let (request, model, now) = (request.clone(), self.model.clone(), self.now());
-        self.first_part = None;
         self.counting = Some(thread::spawn(move || {
             let begun = ledger.begin(&id, &conversation, request, model, now);
             (ledger, begun)
@@ -177,11 +173,6 @@ impl ChatLedger {
         }
     }
 
-    /// A part of the answer has been printed.
-    pub fn part(&mut self, is_thinking: bool) {
-        self.first_part.get_or_insert((is_thinking, self.now()));
-    }
-
     /// The request is over. Its usage is saved immediately, because there may be no other request. Returns what was
     /// expected of it and its record, and warns if it was close to the model's limit or above it.
     pub fn end(&mut self, entry: &LedgerEntry) -> Option<(Begun, RequestRecord)> {
@@ -190,9 +181,6 @@ impl ChatLedger {
         let (begun, ledger) = (self.begun.take()?, self.ledger.as_mut()?);
         if let Some(warning) = &begun.warning {
             tell!("sluice: {}", warning.message);
-        }
-        if let Some((is_thinking, at)) = self.first_part {
-            ledger.part(&id, is_thinking, at);
         }
         let record = ledger.end(&id, entry, now, today())?.record;
         self.save();

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use sluice_client::Event;
 use sluice_core::{
-    Begun, ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, NoteKind, Outcome, Output, Part,
-    Report, Role, SpendLimits, Status, ToolDefinition, join_messages, similar_models,
+    Begun, ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, NoteKind, Outcome, Output, Report,
+    Role, SpendLimits, Status, ToolDefinition, join_messages, similar_models,
 };
 use tokio::sync::Notify;
 
@@ -365,9 +365,6 @@ impl Session {
                     let is_noise = matches!(&output, Output::Note(note) if note.kind == NoteKind::Event);
                     if !is_noise {
                         spinner.stop();
-                    }
-                    if let Output::Part(part) = &output {
-                        ledger.part(matches!(part, Part::Thinking { .. }));
                     }
                     if write_error.is_none()
                         && let Err(error) = printer.output(&output).and_then(|()| printer.flush())

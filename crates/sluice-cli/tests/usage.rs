@@ -47,11 +47,11 @@ fn record(home: &Path, requests: &[(u32, &str, &str, Option<&str>)]) {
             context_window: None,
         };
         tracker.open(start, 0);
-        tracker.first_part("", false, 700);
         let end = RequestEnd {
             usage: serde_json::from_str(usage).unwrap(),
             cost: cost.map(str::to_owned),
             is_answered: true,
+            first_part_ms: Some(700),
             ..RequestEnd::default()
         };
         memory.record(&tracker.finish("", &end, 10_700).unwrap(), *day);

@@ -215,23 +215,25 @@ impl Ledger {
         Begun { estimate, kind, purpose, warning, forecast, status: self.tracker.status(&self.visible) }
     }
 
-    /// A part of the answer has been delivered. Only the first one counts.
-    pub fn part(&mut self, id: &str, is_thinking: bool, now_ms: u64) {
-        self.tracker.first_part(id, is_thinking, now_ms);
-    }
-
-    /// The request is over, however it ended. `today` counts days from 1970-01-01.
+    /// The request is over, however it ended. `now_ms` counts only if there was no exchange, which has its own clock. `today`
+    /// counts days from 1970-01-01.
     pub fn end(&mut self, id: &str, entry: &LedgerEntry, now_ms: u64, today: u32) -> Option<Ended> {
         let Running { prompt, model, record, prefix, prefixes } = self.running.remove(id)?;
         let prices = model.prices.as_ref().zip(entry.usage.as_ref());
+        let (first_part_ms, began_with_thinking) = entry.timeline.first_part().unzip();
         let end = RequestEnd {
             usage: entry.usage.clone(),
             cost: entry.cost.clone(),
             cost_by_prices: prices.and_then(|(prices, usage)| prices.cost(usage)),
             is_answered: entry.is_answered,
             is_play: entry.is_play || is_play(&record.model),
+            first_part_ms,
+            began_with_thinking: began_with_thinking.unwrap_or(false),
         };
-        let used = self.tracker.finish(id, &end, now_ms)?;
+        // The request may have waited for the user before it became an exchange.
+        let Timeline { end_ms, .. } = entry.timeline;
+        let ended_ms = if end_ms == 0 { now_ms } else { record.started_ms.saturating_add(end_ms) };
+        let used = self.tracker.finish(id, &end, ended_ms)?;
         self.memory.record(&used, self.spending.day(id).unwrap_or(today));
         if let Some(usage) = &entry.usage {
             let answer = entry.is_whole.then(|| ChatMessage { role: Role::Assistant, content: entry.answer.clone() });

@@ -24,9 +24,8 @@ const MIN_STREAMING_MS: u64 = 100;
 /// For how many answers after a summary the status line shows the freed tokens.
 const SHOW_FREED: u8 = 2;
 
-/// Tracks the requests of one window. For each request, call [`open`](Self::open), then
-/// [`first_part`](Self::first_part) at most once, then [`finish`](Self::finish). Times are milliseconds of any
-/// monotonic clock.
+/// Tracks the requests of one window. For each request, call [`open`](Self::open), then [`finish`](Self::finish). Times are
+/// milliseconds of any monotonic clock.
 #[derive(Clone, Debug, Default)]
 pub struct UsageTracker {
     open: BTreeMap<String, Open>,
@@ -52,8 +51,6 @@ struct Open {
     /// Later requests have higher numbers.
     number: u64,
     started_ms: u64,
-    first_part_ms: Option<u64>,
-    began_with_thinking: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -97,7 +94,7 @@ impl UsageTracker {
             RequestKind::Inline => self.kinds.inline += 1,
         }
         self.conversations.entry(start.conversation.clone()).or_default().newest = number;
-        let open = Open { number, started_ms: now_ms, first_part_ms: None, began_with_thinking: false, start };
+        let open = Open { number, started_ms: now_ms, start };
         self.open.insert(open.start.id.clone(), open);
         if self.open.len() > MAX_OPEN {
             let oldest = self.open.iter().min_by_key(|(_, open)| open.number).map(|(id, _)| id.clone());
@@ -107,14 +104,6 @@ impl UsageTracker {
             let oldest = self.conversations.iter().min_by_key(|(_, conversation)| conversation.newest);
             let oldest = oldest.map(|(id, _)| id.clone());
             oldest.map(|id| self.conversations.remove(&id));
-        }
-    }
-
-    /// Records that the first part of any kind has arrived.
-    pub fn first_part(&mut self, id: &str, is_thinking: bool, now_ms: u64) {
-        if let Some(open) = self.open.get_mut(id).filter(|open| open.first_part_ms.is_none()) {
-            open.first_part_ms = Some(now_ms);
-            open.began_with_thinking = is_thinking;
         }
     }
 
@@ -154,9 +143,10 @@ impl Open {
         let output_tokens = usage.and_then(|usage| usage.output_tokens);
         let reasoning_tokens = usage.and_then(crate::boundary::Usage::reasoning_tokens);
         // Hidden reasoning ended before the first part arrived.
-        let hidden = if self.began_with_thinking { 0 } else { reasoning_tokens.unwrap_or(0) };
+        let hidden = if end.began_with_thinking { 0 } else { reasoning_tokens.unwrap_or(0) };
+        let total_ms = now_ms.saturating_sub(self.started_ms);
         let streaming_ms =
-            self.first_part_ms.map(|first| now_ms.saturating_sub(first)).filter(|ms| *ms >= MIN_STREAMING_MS);
+            end.first_part_ms.map(|first| total_ms.saturating_sub(first)).filter(|ms| *ms >= MIN_STREAMING_MS);
         let streamed = output_tokens.map(|tokens| tokens.saturating_sub(hidden)).filter(|tokens| *tokens > 0);
         RequestUsage {
             id: self.start.id.clone(),
@@ -173,8 +163,8 @@ impl Open {
             reasoning_tokens,
             cost: cost.map(|cost| cost.usd),
             cost_basis: cost.map(|cost| cost.basis),
-            first_part_ms: self.first_part_ms.map(|first| first.saturating_sub(self.started_ms)),
-            total_ms: now_ms.saturating_sub(self.started_ms),
+            first_part_ms: end.first_part_ms,
+            total_ms,
             tokens_per_second: streamed.zip(streaming_ms).map(|(tokens, ms)| rate(tokens, ms)),
         }
     }

@@ -47,9 +47,8 @@ fn the_next_estimate_is_anchored_on_what_the_server_counted() {
     let mut ledger = ledger();
     let before = ledger.begin("1", "talk", chat(&["How are you?"]), model(), 0).estimate;
     assert_eq!(before.known, 0);
-    ledger.part("1", false, 300);
     let ended = ledger.end("1", &answered(40, 6, "Fine, thanks."), 1_300, TODAY).unwrap();
-    assert_eq!((ended.used.input_tokens, ended.used.first_part_ms), (Some(40), Some(300)));
+    assert_eq!(ended.used.input_tokens, Some(40));
     assert!(ledger.status("talk").is_some() && ledger.status("other").is_none());
 
     // The same request again is known exactly; one more message is estimated.
@@ -57,6 +56,31 @@ fn the_next_estimate_is_anchored_on_what_the_server_counted() {
     let longer = chat(&["How are you?", "Fine, thanks.", "Good."]);
     let after = ledger.begin("3", "talk", longer, model(), 3_000).estimate;
     assert!(after.known >= 40 && after.tokens > after.known, "{after:?}");
+}
+
+/// The time that the user took to allow the request doesn't count.
+#[test]
+fn times_are_those_of_the_exchange() {
+    let check = |timeline: serde_json::Value, expected: Expect| {
+        let mut ledger = ledger();
+        ledger.begin("1", "talk", chat(&["How are you?"]), model(), 5_000);
+        let timeline = serde_json::from_value(timeline).unwrap();
+        let entry = LedgerEntry { timeline, ..answered(40, 600, "Fine, thanks.") };
+        let used = ledger.end("1", &entry, 65_000, TODAY).unwrap().used;
+        let speed = used.tokens_per_second;
+        expected.assert_eq(&format!("{:?} of {} ms, {speed:?} tokens/s", used.first_part_ms, used.total_ms));
+    };
+    check(json!({ "endMs": 2_000, "firstTextMs": 500 }), expect!["Some(500) of 2000 ms, Some(400.0) tokens/s"]);
+    check(
+        json!({ "endMs": 2_000, "firstThinkingMs": 400, "firstTextMs": 500 }),
+        expect!["Some(400) of 2000 ms, Some(375.0) tokens/s"],
+    );
+    check(
+        json!({ "endMs": 2_000, "firstTextMs": 500, "calls": [{ "name": "look", "ms": 300 }] }),
+        expect!["Some(300) of 2000 ms, Some(352.94117647058823) tokens/s"],
+    );
+    check(json!({ "endMs": 2_000 }), expect!["None of 2000 ms, None tokens/s"]);
+    check(json!({}), expect!["None of 60000 ms, None tokens/s"]);
 }
 
 /// Checks invariant L1.

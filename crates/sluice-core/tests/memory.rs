@@ -56,11 +56,11 @@ fn used(model: &str, input: u64) -> RequestUsage {
         context_window: None,
     };
     tracker.open(start, 0);
-    tracker.first_part("1", false, 10);
     let end = RequestEnd {
         usage: Some(counted(input)),
         cost: Some("0.01".to_owned()),
         is_answered: true,
+        first_part_ms: Some(10),
         ..RequestEnd::default()
     };
     tracker.finish("1", &end, 1010).unwrap()

@@ -46,7 +46,6 @@ fn the_estimate_is_shown_before_and_the_count_after() {
     assert_eq!(tracker.status("chat"), None);
     tracker.open(start("1", RequestKind::Main, Some(51_000)), 0);
     check_text(&tracker, expect!["~51.0k/128k · 40 % [Normal, Answering]"]);
-    tracker.first_part("1", false, 400);
     tracker.finish("1", &counted(52_000, 700), 4000);
     check_text(&tracker, expect!["52.7k/128k · 41 % [Normal, Idle]"]);
     tracker.open(start("2", RequestKind::Main, Some(53_000)), 5000);
@@ -164,13 +163,9 @@ fn usage(json: &str) -> Usage {
     serde_json::from_str(json).unwrap()
 }
 
-fn finished(first_part: Option<(bool, u64)>, end: &RequestEnd, now: u64) -> RequestUsage {
+fn finished(end: &RequestEnd, now: u64) -> RequestUsage {
     let mut tracker = UsageTracker::default();
     tracker.open(start("1", RequestKind::Main, Some(900)), 100);
-    if let Some((is_thinking, at)) = first_part {
-        tracker.first_part("1", is_thinking, at);
-        tracker.first_part("1", !is_thinking, at + 50);
-    }
     tracker.finish("1", end, now).unwrap()
 }
 
@@ -184,18 +179,20 @@ fn time_and_speed_are_measured_while_streaming() {
         is_answered: true,
         ..RequestEnd::default()
     };
-    let speed = |first, now| {
-        let used = finished(first, &end, now);
+    let speed = |first: Option<(bool, u64)>, now| {
+        let (began_with_thinking, first_part_ms) = first.unzip();
+        let began_with_thinking = began_with_thinking.unwrap_or(false);
+        let used = finished(&RequestEnd { first_part_ms, began_with_thinking, ..end.clone() }, now);
         (used.first_part_ms, used.total_ms, used.tokens_per_second)
     };
     // Visible reasoning was streamed; hidden reasoning came before the first part.
-    assert_eq!(speed(Some((true, 600)), 2600), (Some(500), 2500, Some(250.0)));
-    assert_eq!(speed(Some((false, 600)), 2600), (Some(500), 2500, Some(50.0)));
+    assert_eq!(speed(Some((true, 500)), 2600), (Some(500), 2500, Some(250.0)));
+    assert_eq!(speed(Some((false, 500)), 2600), (Some(500), 2500, Some(50.0)));
     assert_eq!(speed(None, 2600), (None, 2500, None));
     // If the clock jumped or the answer arrived in one piece, there is no speed, not an infinite one.
-    assert_eq!(speed(Some((true, 50)), 20), (Some(0), 0, None));
-    assert_eq!(speed(Some((true, 600)), 600), (Some(500), 500, None));
-    assert_eq!(speed(Some((true, 600)), 650), (Some(500), 550, None));
+    assert_eq!(speed(Some((true, 0)), 20), (Some(0), 0, None));
+    assert_eq!(speed(Some((true, 500)), 600), (Some(500), 500, None));
+    assert_eq!(speed(Some((true, 500)), 650), (Some(500), 550, None));
 }
 
 #[test]
@@ -209,7 +206,7 @@ fn the_gateways_own_cost_comes_first() {
             is_answered: true,
             ..RequestEnd::default()
         };
-        assert_eq!(finished(None, &end, 200).cost, expected.map(Dollars), "{cost:?} {more} {by_prices:?}");
+        assert_eq!(finished(&end, 200).cost, expected.map(Dollars), "{cost:?} {more} {by_prices:?}");
     };
     check(Some("0.000227"), r#","cost":5"#, Some(9.0), Some(227_000));
     check(Some("junk"), r#","cost":0.5"#, Some(9.0), Some(500_000_000));
@@ -255,7 +252,6 @@ fn dollars_are_parsed_and_formatted() {
 fn the_tooltip_lists_the_details() {
     let mut tracker = UsageTracker::default();
     tracker.open(start("1", RequestKind::Main, Some(900)), 0);
-    tracker.first_part("1", true, 800);
     let end = RequestEnd {
         usage: Some(usage(
             r#"{"input_tokens":52000,"output_tokens":1200,"input_tokens_details":{"cached_tokens":48000},
@@ -263,6 +259,8 @@ fn the_tooltip_lists_the_details() {
         )),
         cost: Some("0.0123".to_owned()),
         is_answered: true,
+        first_part_ms: Some(800),
+        began_with_thinking: true,
         ..RequestEnd::default()
     };
     tracker.finish("1", &end, 15_000);
@@ -338,7 +336,7 @@ fn usage_is_summed_by_day_and_month() {
     }
     assert!(date(u32::MAX).len() > 10, "no panic");
     let mut history = History::default();
-    let used = finished(None, &counted(100, 10), 200);
+    let used = finished(&counted(100, 10), 200);
     for day in [20_512, 20_513, 20_513, 20_514] {
         history.add(day, &used);
     }
@@ -381,7 +379,7 @@ fn usage_is_summed_by_day_and_month() {
 /// Checks invariant L9.
 #[test]
 fn history_and_trackers_are_bounded() {
-    let used = finished(None, &counted(100, 10), 200);
+    let used = finished(&counted(100, 10), 200);
     let mut history = History::default();
     // A clock that was wrong once causes no loss.
     history.add(u32::MAX, &used);

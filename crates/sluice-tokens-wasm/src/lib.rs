@@ -43,10 +43,7 @@ fn answer(kept: &mut KeptLedger, question: TokensQuestion) -> Result<String, Str
         TokensQuestion::Begin { id, conversation, chat, model, now } => {
             to_json(&ledger.begin(&id, &conversation, *chat, model, now))
         }
-        TokensQuestion::End { id, entry, first_part, now, today } => {
-            if let Some((is_thinking, at)) = first_part {
-                ledger.part(&id, is_thinking, at);
-            }
+        TokensQuestion::End { id, entry, now, today } => {
             let ended = ledger.end(&id, &entry, now, today);
             to_json(&kept.keep(ended))
         }

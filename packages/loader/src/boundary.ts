@@ -3645,10 +3645,6 @@ id: string,
  */
 entry: unknown, 
 /**
- * Whether the first part of the answer was thinking, and when it arrived.
- */
-firstPart: [boolean, number] | null, 
-/**
  * Milliseconds of the same clock.
  */
 now: number, 

@@ -120,13 +120,9 @@ export class Tokens {
     return this.#askJson(['{"begin":{"chat":', chat, `,${rest.slice(1)}}`]);
   }
 
-  /**
-   * A request is over. `entry` is the ledger entry of its exchange, or nothing if there was no exchange. `firstPart` says when
-   * the first part of the answer arrived, and whether it was thinking. Returns what it used.
-   */
-  end(id: string, entry: string | undefined, now: number, firstPart?: { isThinking: boolean; at: number }): Ended | null {
-    const first = firstPart === undefined ? null : [firstPart.isThinking, Math.round(firstPart.at)];
-    const rest = JSON.stringify({ id, firstPart: first, now: Math.round(now), today: today() });
+  /** A request is over. `entry` is the ledger entry of its exchange, or nothing if there was no exchange. Returns what it used. */
+  end(id: string, entry: string | undefined, now: number): Ended | null {
+    const rest = JSON.stringify({ id, now: Math.round(now), today: today() });
     return this.#askJson(`{"end":{"entry":${entry ?? "{}"},${rest.slice(1)}}`);
   }
 

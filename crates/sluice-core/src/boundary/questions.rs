@@ -290,9 +290,6 @@ pub enum TokensQuestion {
         /// What the exchange reported.
         #[cfg_attr(test, ts(type = "unknown"))]
         entry: Box<LedgerEntry>,
-        /// Whether the first part of the answer was thinking, and when it arrived.
-        #[cfg_attr(test, ts(type = "[boolean, number] | null"))]
-        first_part: Option<(bool, u64)>,
         /// Milliseconds of the same clock.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,

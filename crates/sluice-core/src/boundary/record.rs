@@ -83,10 +83,10 @@ pub struct Timeline {
     /// The first byte of its response arrived.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub first_byte_ms: Option<u64>,
-    /// The first thinking was shown.
+    /// The first thinking arrived.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub first_thinking_ms: Option<u64>,
-    /// The first text was shown.
+    /// The first text, image or source arrived.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub first_text_ms: Option<u64>,
     /// The model called tools.
@@ -96,13 +96,23 @@ pub struct Timeline {
     pub end_ms: u64,
 }
 
+impl Timeline {
+    /// Returns when the first part of the answer arrived, and whether it was thinking.
+    pub(crate) fn first_part(&self) -> Option<(u64, bool)> {
+        let others = [self.first_text_ms, self.calls.first().map(|call| call.ms)].into_iter().flatten().min();
+        let thinking = self.first_thinking_ms.map(|ms| (ms, true));
+        // Thinking comes first if both arrived at the same time.
+        thinking.into_iter().chain(others.map(|ms| (ms, false))).min_by_key(|(ms, _)| *ms)
+    }
+}
+
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallTime {
     /// The tool's name.
     pub name: String,
-    /// When the call was reported.
+    /// When the call arrived.
     #[cfg_attr(test, ts(type = "number"))]
     pub ms: u64,
 }

@@ -102,6 +102,10 @@ pub struct RequestEnd {
     pub is_answered: bool,
     /// Whether the embedded gateway answered, whose money isn't real.
     pub is_play: bool,
+    /// When the first part of the answer arrived, in milliseconds from the start of the request.
+    pub first_part_ms: Option<u64>,
+    /// Whether that part was thinking.
+    pub began_with_thinking: bool,
 }
 
 /// What one request used. Unknown values are `null`, never zero.

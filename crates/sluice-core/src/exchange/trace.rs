@@ -49,14 +49,16 @@ impl Trace {
     pub(super) fn part(&mut self, part: &Part) {
         let ms = self.elapsed_ms;
         match part {
-            Part::Text { .. } => _ = self.timeline.first_text_ms.get_or_insert(ms),
+            Part::Text { .. } | Part::Data { .. } | Part::Citations { .. } => {
+                self.timeline.first_text_ms.get_or_insert(ms);
+            }
             // The last part of an answer is thinking without text.
             Part::Thinking { value, .. } if value.is_empty() => {}
             Part::Thinking { .. } => _ = self.timeline.first_thinking_ms.get_or_insert(ms),
             Part::ToolCall { name, .. } if self.timeline.calls.len() < MAX_LISTED => {
                 self.timeline.calls.push(CallTime { name: name.clone(), ms });
             }
-            Part::ToolCall { .. } | Part::Data { .. } | Part::Citations { .. } => {}
+            Part::ToolCall { .. } => {}
         }
     }
 
