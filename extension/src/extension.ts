@@ -15,7 +15,7 @@ import { registerProvider, StatusBar } from "./notify.js";
 import { PickerChoices } from "./picker-choices.js";
 import { Provider } from "./provider.js";
 import { Recorder } from "./recorder.js";
-import { chatPace, checkSettings } from "./settings.js";
+import { checkSettings, isIncremental } from "./settings.js";
 import { SettingsSchema } from "./settings-schema.js";
 import { SignIn } from "./sign-in.js";
 import { SpendGuard } from "./spend-guard.js";
@@ -49,7 +49,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const recorder = new Recorder(context, modules, log);
   const dialogs: Dialogs = new Dialogs({ context, modules, connections, keys, lists, log, recorder, signIn }, () => provider);
-  const status = new StatusBar(() => chatPace() === "chatView" && context.globalState.get("smoothStreamingAnswered") === undefined);
+  const status = new StatusBar(() => !isIncremental() && context.globalState.get("smoothStreamingAnswered") === undefined);
   const guard = new SpendGuard(modules, log, dialogs);
   const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, (record) => {
     inspector.add(record);

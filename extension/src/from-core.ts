@@ -10,8 +10,6 @@ import { REPLAY } from "./to-core.js";
 const FORWARDED_MS = 80;
 
 export interface ReporterOptions {
-  /** Whether the answer goes to VS Code's agent host, which reads nothing before the end. */
-  readonly toAgentHost?: boolean;
   /** What to do if VS Code can't show thinking separately. */
   readonly thinkingFallback: "hide" | "text";
   /** VS Code's chat drops image parts, so a generated image is saved and linked there. */
@@ -26,15 +24,11 @@ export class Reporter {
   #saving: Promise<void>[] = [];
   #saidNotSaved = false;
   #isAbandoned = false;
-  /** The parts that are held until the end. */
-  #held: vscode.LanguageModelResponsePart[] | undefined;
 
   constructor(
     private readonly progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     private readonly options: ReporterOptions,
-  ) {
-    this.#held = options.toAgentHost === true ? [] : undefined;
-  }
+  ) {}
 
   report(part: Part): void {
     switch (part.type) {
@@ -47,7 +41,7 @@ export class Reporter {
         } else {
           // VS Code keeps one block of thinking per answer and the metadata of its last part; the agent host keeps only
           // this string.
-          this.#think("", part.id, { [REPLAY]: part.replay, encrypted_content: JSON.stringify(part.replay) });
+          this.#think(part.value, part.id, { [REPLAY]: part.replay, encrypted_content: JSON.stringify(part.replay) });
         }
         break;
       case "toolCall":
@@ -78,9 +72,6 @@ export class Reporter {
     if (marker !== null) {
       data(marker, "stateful_marker");
     }
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    replayFirst(held).forEach((part) => this.#report(part));
   }
 
   /** Resolves when the last part has left VS Code's extension host. */
@@ -136,25 +127,7 @@ export class Reporter {
   #report(part: vscode.LanguageModelResponsePart): void {
     if (!this.#isAbandoned) {
       this.#lastReport = Date.now();
-      this.#held === undefined ? this.progress.report(part) : this.#held.push(part);
+      this.progress.report(part);
     }
   }
-}
-
-/**
- * Joins the thinking at the beginning of an answer and what the model needs back into one part, and puts it first. The agent
- * host joins adjacent thinking parts with the same id, and expects such an item at the beginning of an answer.
- */
-function replayFirst(parts: readonly vscode.LanguageModelResponsePart[]): readonly vscode.LanguageModelResponsePart[] {
-  const Thinking = vscode.LanguageModelThinkingPart;
-  const isThinking = (part: unknown): part is vscode.LanguageModelThinkingPart => Thinking !== undefined && part instanceof Thinking;
-  const replay = (parts as readonly unknown[]).filter(isThinking).find(({ metadata }) => metadata !== undefined);
-  if (Thinking === undefined || replay === undefined) {
-    return parts;
-  }
-  const rest: unknown[] = parts.filter((part: unknown) => part !== replay);
-  const text = rest.findIndex((part) => !isThinking(part));
-  const thinking = rest.splice(0, text < 0 ? rest.length : text).filter(isThinking);
-  const first = new Thinking(thinking.map(({ value }) => value).join(""), thinking[0]?.id ?? replay.id, replay.metadata);
-  return [first, ...rest] as vscode.LanguageModelResponsePart[];
 }

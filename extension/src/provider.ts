@@ -16,7 +16,7 @@ import type { ModelLists } from "./models.js";
 import { answerError, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
 import { hasOnlyChoices, type PickerChoices } from "./picker-choices.js";
 import type { Recorder } from "./recorder.js";
-import { chatPace, readSettings } from "./settings.js";
+import { isIncremental, readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
 import type { VaultFiles } from "./vault-files.js";
@@ -170,7 +170,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { modules, log, counts, vault, recorder, status, lists, choices } = this.services;
     const choose = this.#ungrouped.has(id) ? choices.for(id) : {};
     const [core, requests, chosen] = await Promise.all([modules.core(), vault.open(), choose]);
-    const reader = requests.reader(options.requestInitiator);
+    const [reader, pace] = requests.reader(options.requestInitiator, isIncremental());
     const isChat = reader !== "program";
     // The agent host passes on what its own user chose.
     const asked = { ...options, modelConfiguration: { ...options.modelConfiguration, ...(reader !== "agentHost" && chosen) } };
@@ -183,7 +183,6 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     prepared.notes.forEach((note) => this.#note("request", note));
 
     const reporter = new Reporter(progress, {
-      toAgentHost: reader === "agentHost",
       thinkingFallback,
       ...(isChat ? { saveImage: (mimeType, bytes) => this.#saveImage(mimeType, bytes) } : {}),
       onProblem: (what, error) => log.failure("warn", `${log.modelName(model.id)}: ${what}`, error),
@@ -206,7 +205,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
         server: connection,
         prepared,
         idleTimeoutMs,
-        pace: isChat ? chatPace() : "steady",
+        pace,
         trace: log.isTracing,
         cancellation: cancellation.signal,
         onOutput: (output) => {

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Pace, Settings } from "../../packages/loader/src/core.js";
+import type { Settings } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Dialogs } from "./dialogs.js";
 import { environment } from "./host-process.js";
@@ -24,9 +24,9 @@ export function readSettings(requests: Requests, log: Log): Settings {
   return settings;
 }
 
-/** Returns how VS Code's Chat view wants to get text. In an experiment of VS Code, it shows text when it arrives. */
-export function chatPace(): Pace {
-  return vscode.workspace.getConfiguration("chat.experimental.incrementalRendering").get("enabled") === true ? "steady" : "chatView";
+/** Returns whether VS Code's Chat view shows text as soon as it has it, which is an experiment of VS Code. */
+export function isIncremental(): boolean {
+  return vscode.workspace.getConfiguration("chat.experimental.incrementalRendering").get("enabled") === true;
 }
 
 let told = "";

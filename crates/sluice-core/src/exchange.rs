@@ -201,10 +201,15 @@ impl<S: Stream> Exchange<S> {
                 }
             };
             self.waiting_since_ms = Some(now_ms);
-            if let Err(part) = self.pacer.hold(part, now_ms) {
-                let Some(earlier) = self.pacer.flush(now_ms) else { return self.deliver(part) };
+            if !self.pacer.joins(&part)
+                && let Some(earlier) = self.pacer.flush(now_ms)
+            {
                 self.outputs.push_front(Output::Part(part));
                 return self.deliver(earlier);
+            }
+            self.trace.part(&part);
+            if let Err(part) = self.pacer.hold(part, now_ms) {
+                return self.deliver(part);
             }
         }
         let State::Reading(body) = &self.state else {
@@ -238,7 +243,6 @@ impl<S: Stream> Exchange<S> {
             replay.origin = known(&self.options.origin);
             replay.model = known(&self.options.model).or(replay.model.take());
         }
-        self.trace.part(&part);
         self.transcript.add(&part);
         self.called_tool |= matches!(part, Part::ToolCall { .. });
         Action::Output(Output::Part(part))

@@ -22,16 +22,18 @@
 //! what was measured in VS Code. `tests/pace.rs` has the latencies that result.
 
 mod view;
+mod whole;
 mod words;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::boundary::Part;
 use view::{FEW_WORDS, View};
+use whole::Whole;
 use words::Words;
 
 /// When the text of an answer is returned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Pace {
@@ -42,6 +44,9 @@ pub enum Pace {
     Steady,
     /// As VS Code's Chat view shows it soonest.
     ChatView,
+    /// At the end, in the order that VS Code's agent host expects, which reads nothing before the end. What the model needs
+    /// back comes first, together with the thinking before any text.
+    AtEnd,
 }
 
 /// VS Code's extension host forwards a part after this much silence. An update of its own needs a little more.
@@ -85,6 +90,8 @@ pub(crate) struct Pacer {
     pace: Pace,
     /// Text or thinking that has arrived and has not been returned.
     pending: Option<Part>,
+    /// Everything that has arrived, for [`Pace::AtEnd`].
+    whole: Whole,
     /// The words of all text that has arrived, and of the text that was returned.
     arrived: Words,
     returned: Words,
@@ -103,33 +110,34 @@ impl Pacer {
         Self { pace, ..Self::default() }
     }
 
-    /// Keeps a part for later. Gives it back if it must not be delayed, or not before the pending one is returned.
+    /// Returns whether a part can be held together with what is pending. If not, the latter has to be returned first.
+    pub(crate) fn joins(&self, part: &Part) -> bool {
+        match (&self.pending, part) {
+            (None, _) | (Some(Part::Text { .. }), Part::Text { .. }) => true,
+            (Some(Part::Thinking { id, .. }), Part::Thinking { id: same, replay: None, .. }) => id == same,
+            _ => false,
+        }
+    }
+
+    /// Keeps a part that [joins](Self::joins) for later. Gives it back if it must not be delayed.
     pub(crate) fn hold(&mut self, part: Part, now_ms: u64) -> Result<(), Part> {
         if self.pace == Pace::Immediate {
             return Err(part);
         }
-        match (&mut self.pending, part) {
-            (None, part @ (Part::Text { .. } | Part::Thinking { replay: None, .. })) => {
-                if let Part::Text { value } = &part {
-                    self.count(value, now_ms);
-                }
-                self.pending = Some(part);
-                Ok(())
-            }
-            (Some(Part::Text { value }), Part::Text { value: more }) => {
-                value.push_str(&more);
-                self.count(&more, now_ms);
-                Ok(())
-            }
-            (
-                Some(Part::Thinking { value, id, replay: None }),
-                Part::Thinking { value: more, id: same, replay: None },
-            ) if *id == same => {
-                value.push_str(&more);
-                Ok(())
-            }
-            (_, part) => Err(part),
+        if self.pace == Pace::AtEnd {
+            self.whole.push(part);
+            return Ok(());
         }
+        if let Part::Text { value } = &part {
+            self.count(value, now_ms);
+        }
+        match (&mut self.pending, part) {
+            (Some(Part::Text { value }), Part::Text { value: more })
+            | (Some(Part::Thinking { value, .. }), Part::Thinking { value: more, .. }) => value.push_str(&more),
+            (pending, part @ (Part::Text { .. } | Part::Thinking { replay: None, .. })) => *pending = Some(part),
+            (_, part) => return Err(part),
+        }
+        Ok(())
     }
 
     /// Returns a piece if it is time for one.
@@ -147,8 +155,11 @@ impl Pacer {
         self.flush(now_ms)
     }
 
-    /// Returns everything that is pending.
+    /// Returns everything that is pending. An answer that is returned at its end must be over, and is returned part by part.
     pub(crate) fn flush(&mut self, now_ms: u64) -> Option<Part> {
+        if self.pace == Pace::AtEnd {
+            return self.whole.next();
+        }
         let part = self.pending.take()?;
         self.rest_follows = false;
         self.last_ms = Some(now_ms);
@@ -163,6 +174,7 @@ impl Pacer {
     /// Drops what is pending.
     pub(crate) fn clear(&mut self) {
         self.pending = None;
+        self.whole = Whole::default();
     }
 
     /// Returns how long to wait for the next piece, if nothing else arrives before.

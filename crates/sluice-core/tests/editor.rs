@@ -355,7 +355,8 @@ fn readers_get_what_they_can_use_of_a_rejection() {
     let mut shown = String::new();
     for initiator in ["GitHub.copilot-chat", "core", "Core", "acme.other", ""] {
         let reader = Reader::of(initiator);
-        shown.push_str(&format!("{initiator:?} is {reader:?}\n"));
+        let paces = [reader.pace(false), reader.pace(true)];
+        shown.push_str(&format!("{initiator:?} is {reader:?}, {paces:?}\n"));
     }
     for (kind, is_note) in [
         (Some("signIn"), false),
@@ -373,11 +374,11 @@ fn readers_get_what_they_can_use_of_a_rejection() {
         }
     }
     expect![[r#"
-        "GitHub.copilot-chat" is Chat
-        "core" is AgentHost
-        "Core" is Program
-        "acme.other" is Program
-        "" is Program
+        "GitHub.copilot-chat" is Chat, [ChatView, Steady]
+        "core" is AgentHost, [AtEnd, AtEnd]
+        "Core" is Program, [Steady, Steady]
+        "acme.other" is Program, [Steady, Steady]
+        "" is Program, [Steady, Steady]
         chat: Error { text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: " [Open the page for it](https://keys.example)", code: None, refusal: Some([Message { code: TooManyRequests, args: [] }]) }
         agentHost: Error { text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: " [Open the page for it](https://keys.example)", code: None, refusal: Some([Message { code: TooManyRequests, args: [] }]) }
         program: Error { text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: "", code: Some("NoPermissions"), refusal: Some([Message { code: TooManyRequests, args: [] }]) }

@@ -306,6 +306,16 @@ fn thinking_is_joined_and_calls_do_not_wait() {
         "#]],
     );
     check(
+        &events,
+        Pace::AtEnd,
+        expect![[r#"
+        110 ms: thinking r "hm hm hm hm hm hm "
+        110 ms: text "Let me "
+        110 ms: call look
+        110 ms: text "look."
+    "#]],
+    );
+    check(
         &events[..2],
         Pace::Immediate,
         expect![[r#"
@@ -341,6 +351,30 @@ proptest! {
         }
         prop_assert!(arrived.next().is_none(), "nothing is lost");
     }
+}
+
+#[test]
+fn the_agent_host_gets_what_the_model_needs_back_first() {
+    let mut exchange = Exchange::new(ExchangeOptions { pace: Pace::AtEnd, ..ExchangeOptions::default() });
+    assert!(matches!(exchange.poll(0), Action::Send { .. }));
+    exchange.handle_head(200, vec![("content-type".to_owned(), "text/event-stream".to_owned())], 0);
+    let events =
+        [thinking_event("hm"), text_event("Hello"), event(json!({"type": "response.completed", "response": {}}))];
+    let mut outputs = Vec::new();
+    for (at, event) in (1..).zip(events) {
+        exchange.handle_bytes(event.as_bytes());
+        while let Action::Output(Output::Part(part)) = exchange.poll(at) {
+            outputs.push((at, part));
+        }
+    }
+    let Action::End(report) = exchange.poll(4) else { panic!("it is over") };
+    // The times are those at which the parts arrived.
+    let timeline = &report.entry.timeline;
+    assert_eq!((timeline.first_thinking_ms, timeline.first_text_ms), (Some(1), Some(2)));
+    let [(3, Part::Thinking { value, replay: Some(replay), .. }), (3, Part::Text { .. })] = &outputs[..] else {
+        panic!("{outputs:?}")
+    };
+    assert_eq!((value.as_str(), replay.items.len()), ("hm", 2));
 }
 
 /// Invariants E7 and E10: what is pending is returned before an answer ends, however it ends.

@@ -126,7 +126,10 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::ShowCard { card, label, title, nonce, secrets } => {
             with_language(|language| to_json(&card.show((&label, &title, &nonce), language, &Secrets::new(secrets))))
         }
-        RequestsQuestion::Reader(initiator) => to_json(&Reader::of(&initiator)),
+        RequestsQuestion::Reader { initiator, is_incremental } => {
+            let reader = Reader::of(&initiator);
+            to_json(&(reader, reader.pace(is_incremental)))
+        }
         RequestsQuestion::ShowRejection(answer) => with_language(|language| to_json(&answer.show(language))),
         RequestsQuestion::ShowStatus(facts) => with_language(|language| to_json(&facts.show(language))),
         RequestsQuestion::Report(facts) => to_json(&facts.into_report()),

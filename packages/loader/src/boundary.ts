@@ -16,7 +16,8 @@ value: string,
  */
 id: string, 
 /**
- * What the next request must send back. Only set on the last thinking part, which is empty.
+ * What the next request must send back. Only set on one thinking part, which is the last one and empty, unless the answer
+ * is returned [at its end](crate::Pace::AtEnd).
  */
 replay?: ThinkingReplay, } | { "type": "toolCall", 
 /**
@@ -779,7 +780,7 @@ plainCallIds?: boolean,
  */
 trace?: boolean, };
 
-export type Pace = "immediate" | "steady" | "chatView";
+export type Pace = "immediate" | "steady" | "chatView" | "atEnd";
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
@@ -2654,11 +2655,11 @@ sentMs: number | null,
  */
 firstByteMs: number | null, 
 /**
- * The first thinking was shown.
+ * The first thinking arrived.
  */
 firstThinkingMs: number | null, 
 /**
- * The first text was shown.
+ * The first text, image or source arrived.
  */
 firstTextMs: number | null, 
 /**
@@ -2676,7 +2677,7 @@ export type CallTime = {
  */
 name: string, 
 /**
- * When the call was reported.
+ * When the call arrived.
  */
 ms: number, };
 
@@ -3491,7 +3492,15 @@ nonce: string,
 /**
  * The secrets that are known.
  */
-secrets: Array<string>, } } | { "reader": string } | { "showRejection": RejectedAnswer } | { "showStatus": StatusBarFacts } | { "report": ReportFacts } | { "settingsSchema": Array<string> } | { "startDialog": Dialog } | { "continueDialog": unknown } | { "logOutcome": { 
+secrets: Array<string>, } } | { "reader": { 
+/**
+ * VS Code's name.
+ */
+initiator: string, 
+/**
+ * Whether the Chat view shows text as soon as it has it.
+ */
+isIncremental: boolean, } } | { "showRejection": RejectedAnswer } | { "showStatus": StatusBarFacts } | { "report": ReportFacts } | { "settingsSchema": Array<string> } | { "startDialog": Dialog } | { "continueDialog": unknown } | { "logOutcome": { 
 /**
  * The model that was asked.
  */

@@ -15,6 +15,7 @@ import type {
   Parameter,
   Permission,
   PreparedRequest,
+  Pace,
   ProbeEvent,
   ProbeOptions,
   ProbeStep,
@@ -216,9 +217,9 @@ export class Requests {
     return this.#ask({ showCard: { ...question, secrets: [...secrets] } });
   }
 
-  /** Returns who reads an answer. VS Code calls them `initiator`. */
-  reader(initiator = ""): Reader {
-    return this.#ask({ reader: initiator });
+  /** Returns who reads an answer, whom VS Code calls `initiator`, and when they get its text. */
+  reader(initiator: string | undefined, isIncremental: boolean): [Reader, Pace] {
+    return this.#ask({ reader: { initiator: initiator ?? "", isIncremental } });
   }
 
   /** Returns what is shown of an answer that was rejected. */

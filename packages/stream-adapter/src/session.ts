@@ -34,7 +34,8 @@ export interface StreamAdapterOptions {
   reportUsage?: boolean;
   /**
    * When text is reported: `immediate`, as it arrives; `steady`, joined every 40 ms, because VS Code holds back parts that follow
-   * closely on each other; `chatView`, as VS Code's Chat view shows it soonest. Default: `immediate`.
+   * closely on each other; `chatView`, as VS Code's Chat view shows it soonest; `atEnd`, everything at the end, for VS
+   * Code's agent host. Default: `immediate`.
    */
   pace?: Pace;
 }

@@ -33,7 +33,8 @@ pub enum Part {
         value: String,
         /// The block that the text belongs to.
         id: String,
-        /// What the next request must send back. Only set on the last thinking part, which is empty.
+        /// What the next request must send back. Only set on one thinking part, which is the last one and empty, unless the answer
+        /// is returned [at its end](crate::Pace::AtEnd).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, ts(optional))]
         replay: Option<ThinkingReplay>,

@@ -142,8 +142,13 @@ pub enum RequestsQuestion {
         /// The secrets that are known.
         secrets: Vec<String>,
     },
-    /// Returns the [`Reader`](crate::Reader) that VS Code calls by this name.
-    Reader(String),
+    /// Returns the [`Reader`](crate::Reader) that VS Code calls `initiator`, and the [`Pace`](crate::Pace) of its answers.
+    Reader {
+        /// VS Code's name.
+        initiator: String,
+        /// Whether the Chat view shows text as soon as it has it.
+        is_incremental: bool,
+    },
     /// Returns what is shown of an answer that was rejected as a [`ShownRejection`](crate::ShownRejection).
     ShowRejection(RejectedAnswer),
     /// Returns what the status bar shows as a [`StatusBarView`](crate::StatusBarView).

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boundary::{FailureKind, NOTE};
 use crate::message::{Language, Message, MessageCode};
+use crate::pace::Pace;
 
 /// The program that an answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +26,16 @@ impl Reader {
             _ if initiator == "core" => Self::AgentHost,
             name if name.starts_with("github.copilot") => Self::Chat,
             _ => Self::Program,
+        }
+    }
+
+    /// Returns when this reader gets the text of an answer. `is_incremental` says whether the Chat view shows text as soon as
+    /// it has it, which is an experiment of VS Code.
+    pub fn pace(self, is_incremental: bool) -> Pace {
+        match self {
+            Self::Chat if !is_incremental => Pace::ChatView,
+            Self::Chat | Self::Program => Pace::Steady,
+            Self::AgentHost => Pace::AtEnd,
         }
     }
 }

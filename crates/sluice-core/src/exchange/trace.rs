@@ -46,6 +46,7 @@ impl Trace {
         }
     }
 
+    /// A part of the answer has arrived. The reader may get it later.
     pub(super) fn part(&mut self, part: &Part) {
         let ms = self.elapsed_ms;
         match part {
