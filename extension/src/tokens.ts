@@ -26,15 +26,6 @@ import type { SpendGuard } from "./spend-guard.js";
 /** Most requests have left after this time, and few servers have answered. */
 const COUNT_AFTER_MS = 100;
 
-/**
- * Returns a clock for one request: milliseconds since 1970, and never set back. The monotonic clock alone would be wrong, because
- * it stands still while the machine sleeps.
- */
-function startClock(): () => number {
-  const start = Date.now() - performance.now();
-  return () => start + performance.now();
-}
-
 export class TokenCounts {
   readonly #folder: Folder;
   #tokens: Tokens | undefined;
@@ -75,8 +66,7 @@ export class TokenCounts {
   /** A request begins. It is counted when it has left, because counting would delay it. */
   begin({ chat, conversationId, kind }: Prepared, model: ChatModel, origin: string): RequestLedger {
     const id = crypto.randomUUID();
-    const now = startClock();
-    const started = now();
+    const started = Date.now();
     // Requests for titles and the like say nothing about the conversation.
     const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.status.show(line));
     let count = (): void => undefined;
@@ -99,7 +89,7 @@ export class TokenCounts {
     begun.catch((error: unknown) => this.log.failure("error", "Usage could not be recorded", error));
     setTimeout(count, COUNT_AFTER_MS);
     const end = async (entry: string | undefined): Promise<void> => {
-      const ended = now();
+      const ended = Date.now();
       count();
       const tokens = await begun.catch(() => undefined);
       const result = tokens?.end(id, entry, ended);
