@@ -1,58 +1,36 @@
-// Where requests go and with which key. A key belongs to the origin that it was entered for, or first used with, and to
-// those that the user confirmed. Without a key, or without encryption, an address is used only after the user has agreed to
-// that, unless it is on this machine.
+// Where requests go and with which key. The core decides which connections can be used (connections.rs); keys stay here.
 
 import * as vscode from "vscode";
 
-import { DEMO_BASE_URL, KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
-import type { ConnectionSource, DialogLevel, Endpoint, GroupSource, KeptKey, Message } from "../../packages/loader/src/core.js";
+import type { AddressQuestion, ConnectionResult, ConnectionTask, FoundConnection } from "../../packages/loader/src/boundary.js";
+import { type Endpoint, type GroupSource, KEY_VARIABLES, type KeptKey, type SourceKey } from "../../packages/loader/src/boundary.js";
 import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
+import type { Shell } from "../../packages/loader/src/work.js";
 import { hostProcess } from "./host-process.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
-import { localized, parseEndpoint } from "./messages.js";
 import { KnownError, plainError, showMessage } from "./notify.js";
-import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 
-export interface Connection extends Server {
-  /** The name that the user gave it. */
-  readonly label: string;
+/** A connection that can be used. */
+export interface Connection extends FoundConnection, Server {
   readonly endpoint: Endpoint;
-  /** Identifies the server and the key. */
-  readonly id: string;
-  readonly isDemo: boolean;
-  /** Whether the key isn't kept yet, because it is being checked. */
-  readonly isTrial?: boolean;
-  /** Where a new key goes. Absent if the key can't be changed here, because it is in the environment or a sign-in. */
-  readonly kept?: KeptKey;
-  readonly isSignIn?: boolean;
 }
 
-/** A connection that was tried: it can be used, or there is a reason why not. */
-export type Known = { readonly label: string } & ({ readonly connection: Connection } | Problem);
+/** A connection that was tried. It can be used, or it has a problem. */
+export type Known = FoundConnection | Connection;
 
-interface Problem {
-  readonly problem: string;
-  /** Asks the user whether an address may be used. Returns whether it may. */
-  readonly confirm?: () => Promise<boolean>;
-}
-
-/** Remembers the origins that a key may be sent to, without storing the key itself, and those that are used without a key. */
-const BINDINGS = "keyOrigins";
-const MAX_BINDINGS = 100;
+/** Where the origins of each key are stored, by its fingerprint. */
+const ORIGINS = "keyOrigins";
 
 export class Connections {
   readonly #known = new Map<string, Known>();
   readonly #looked = new vscode.EventEmitter<void>();
   readonly #confirmed = new vscode.EventEmitter<void>();
-  /** The keys and origins that a message has asked about. */
-  readonly #told = new Set<string>();
-  #salt: Promise<string> | undefined;
-  /** The last warning in the log. VS Code asks for models often. */
-  #warned: string | undefined;
+  #salt: string | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
   /** Fires when VS Code has asked for models, which means that the modules are loaded and the settings are in use. */
   readonly onDidLook = this.#looked.event;
   /** The user has confirmed an address for a key. */
@@ -68,7 +46,7 @@ export class Connections {
 
   /** The connections that VS Code got models from. */
   get usable(): Connection[] {
-    return [...this.#known.values()].flatMap((way) => ("connection" in way ? [way.connection] : []));
+    return [...this.#known.values()].filter(isUsable);
   }
 
   /** Returns all current connections. */
@@ -84,49 +62,51 @@ export class Connections {
   }
 
   /** A server, and perhaps a key, that the user entered in VS Code's own dialog. Throws the problem with it. */
-  async configured({ apiKey, baseUrl }: { readonly [name: string]: unknown }): Promise<Connection> {
+  async configured({ apiKey, baseUrl }: { readonly [name: string]: unknown }): Promise<Connection | undefined> {
     const key = typeof apiKey === "string" && apiKey.trim() !== "" ? apiKey.trim() : undefined;
-    const fingerprint = await this.#fingerprint(key);
-    const [source] = await this.#sources({ fingerprint, ...(typeof baseUrl === "string" && { baseUrl }) });
-    return this.#use(source!, key);
+    const hasKey = key !== undefined;
+    const group = { ...(apiKey !== undefined && { hasKey }), ...(typeof baseUrl === "string" && { baseUrl }) };
+    const [found] = await this.#find(group, key);
+    return found && checked(found);
   }
 
   /** All connections that VS Code's dialog doesn't know about. `onProblem` gets the problems of the others. */
-  async own(onProblem: (problem: unknown) => void): Promise<Connection[]> {
-    const all = (await this.#sources()).map((source) => this.#use(source).catch((problem: unknown) => void onProblem(problem)));
-    return (await Promise.all(all)).filter((one) => one !== undefined);
+  async own(onProblem: (problem: Error) => void): Promise<Connection[]> {
+    const all = await this.#find();
+    all.filter((one) => !isUsable(one)).forEach((one) => onProblem(problemOf(one)));
+    return all.filter(isUsable);
   }
 
   /** The gateway inside the extension, for users without a key. */
   async demo(): Promise<Connection> {
-    const [gateway, requests] = await Promise.all([this.modules.demo(), this.modules.requests()]);
-    const endpoint = parseEndpoint(requests, DEMO_BASE_URL);
-    const fetch = gateway.fetch.bind(gateway);
-    return this.#found({ label: vscode.l10n.t("Demo"), endpoint, fingerprint: "demo", isDemo: true, fetch }, async () => undefined);
-  }
-
-  /** Returns the origins that a key may be sent to, or that may be used without a key. */
-  async originsOf(key: string | undefined): Promise<readonly string[]> {
-    return this.#origins(await this.#fingerprint(key));
+    return checked((await this.#work("demo")).found[0]!);
   }
 
   /** A connection with a key that isn't kept yet. The user has just entered the key for this address, and agreed to use it. */
-  async entered(kept: KeptKey): Promise<Connection> {
-    const { name: label, baseUrl, key } = kept;
-    const endpoint = parseEndpoint(await this.modules.requests(), baseUrl);
-    const fingerprint = await this.#fingerprint(key);
-    if (key !== undefined) {
-      this.log.hide(key);
-    }
-    await this.#bind(fingerprint, endpoint.origin);
-    return connection({ label, endpoint, fingerprint, kept, isTrial: true }, async () => key);
+  async entered(server: KeptKey): Promise<Connection> {
+    return checked((await this.#work({ enter: server })).found[0]!);
   }
 
-  async #sources(group?: GroupSource): Promise<ConnectionSource[]> {
+  /** Returns the origins that a key may be sent to, or that may be used without a key. */
+  async originsOf(key: string | null): Promise<readonly string[]> {
+    return (await this.#work({ origins: key })).origins;
+  }
+
+  /** Asks the user whether the address of a connection may be used. Returns whether it may. */
+  async confirm(id: string, question: AddressQuestion): Promise<boolean> {
+    if ((await showMessage(question)) === undefined) {
+      return false;
+    }
+    await this.#work({ confirm: id });
+    this.#confirmed.fire();
+    return true;
+  }
+
+  async #find(group?: GroupSource, groupKey?: string): Promise<Known[]> {
     const { env } = hostProcess();
-    const [requests, signIn, storedKeys] = await Promise.all([this.modules.requests(), this.signIn.current(), this.keys.read()]);
-    const baseUrl = settingsBaseUrl();
-    return requests.connections({
+    const [signIn, storedKeys] = await Promise.all([this.signIn.current(), this.keys.read()]);
+    const baseUrl = vscode.workspace.getConfiguration("sluice").get("baseUrl", "");
+    const sources = {
       baseUrl,
       storedKeys,
       environment: {
@@ -137,127 +117,91 @@ export class Connections {
       },
       ...(signIn && { signIn: { label: signIn.label, origin: signIn.origin } }),
       ...(group && { group }),
-    });
+    };
+    return (await this.#work({ find: sources }, groupKey)).found;
   }
 
-  #found(found: Parameters<typeof connection>[0], bearer: () => Promise<string | undefined>): Connection {
-    const usable = connection(found, bearer);
-    this.#remember({ label: found.label, connection: usable }, usable.id);
-    return usable;
+  /** The core reads and writes the origins of keys, so it does one thing after the other. */
+  async #work(connections: ConnectionTask, groupKey?: string): Promise<ConnectionResult & { found: Known[] }> {
+    const requests = await this.modules.requests();
+    const working = this.#turn.then(() => requests.run<ConnectionResult>({ connections }, this.#shell(groupKey)));
+    this.#turn = working.catch(() => undefined);
+    const result = await working;
+    result.log.forEach(([level, line]) => this.log[level](line));
+    return { ...result, found: result.found.map((found) => this.#remember(found, groupKey)) };
   }
 
-  #refused(label: string, problem: Problem, which?: string): never {
-    this.#remember({ label, ...problem }, which);
-    throw problem.confirm === undefined ? plainError(problem.problem) : new KnownError(problem.problem);
-  }
-
-  #remember(known: Known, which = ""): void {
-    this.#known.set(`${known.label} ${which}`, known);
-    this.#looked.fire();
-  }
-
-  /** Throws the problem with a connection, and remembers it. */
-  async #use(source: ConnectionSource, groupKey?: string): Promise<Connection> {
-    const label = localized([source.label]);
-    const warning = source.warning && localized([source.warning]);
-    if (warning !== null && warning !== this.#warned) {
-      this.#warned = warning;
-      this.log.warn(warning);
-    }
-    if ("Err" in source.endpoint) {
-      return this.#refused(label, { problem: localized([source.endpoint.Err]) });
-    }
-    const endpoint = source.endpoint.Ok;
-    if (source.key === "signIn") {
-      const fingerprint = await this.#fingerprint(label);
-      return this.#found({ label, endpoint, fingerprint, isSignIn: true }, () => this.signIn.bearerFor(endpoint.origin));
-    }
-    const { kept } = source;
-    const values = { none: undefined, kept: kept?.key, group: groupKey };
-    const key = typeof source.key === "string" ? values[source.key] : hostProcess().env[source.key.variable]?.trim();
+  #remember(found: FoundConnection, groupKey: string | undefined): Known {
+    const { label, id, endpoint, notice } = found;
+    const key = keyAt(found.key, groupKey);
     if (key !== undefined) {
       this.log.hide(key);
-      if (!isHeaderSafe(key)) {
-        this.#refused(label, { problem: localized([{ code: "keyUnusable", args: [] }]) });
-      }
     }
-    const fingerprint = await this.#fingerprint(key);
-    if (!source.isConfirmed) {
-      await this.#checkOrigin(label, endpoint, fingerprint, key !== undefined, source.isFromEnvironment);
+    if (notice !== null) {
+      void this.confirm(id, notice);
     }
-    return this.#found({ label, endpoint, fingerprint, ...(kept && { kept }) }, async () => key);
+    const demo: Server["fetch"] = async (url, init) => (await this.modules.demo()).fetch(url, init);
+    const bearerFor = async (origin: string) =>
+      origin !== endpoint?.origin ? undefined : found.key === "signIn" ? this.signIn.bearerFor(origin) : key;
+    const known = endpoint === null ? found : { ...found, endpoint, fetch: found.isDemo ? demo : fetchFor(endpoint), bearerFor };
+    if (!found.isTrial) {
+      this.#known.set(`${label} ${id}`, known);
+      this.#looked.fire();
+    }
+    return known;
   }
 
-  /** Throws if nothing may be sent to this origin with this key. A message says so once and lets the user confirm it. */
-  async #checkOrigin(
-    label: string,
-    { origin, baseUrl }: Endpoint,
-    fingerprint: string,
-    hasKey: boolean,
-    isFromEnvironment: boolean,
-  ): Promise<void> {
-    const key = { hasKey, origins: [...this.#origins(fingerprint)], isFromEnvironment };
-    const permission = (await this.modules.requests()).permission(baseUrl, key);
-    if (permission === "granted") {
-      return;
-    }
-    if (permission === "firstUse") {
-      return this.#bind(fingerprint, origin);
-    }
-    if ("refused" in permission) {
-      return this.#refused(label, { problem: localized([permission.refused]) });
-    }
-    const { question, button, problem } = permission.mustAsk;
-    const ask = async (level: DialogLevel, text: Message[]): Promise<boolean> => {
-      if ((await showMessage({ level, text, buttons: [button] })) === undefined) {
-        return false;
+  #shell(groupKey: string | undefined): Shell {
+    const { globalState } = this.context;
+    const perform: Shell["perform"] = async (step) => {
+      switch (step.type) {
+        case "fingerprint": {
+          const key = keyAt(step.key, groupKey) ?? "";
+          return { fingerprint: { fingerprint: await this.#fingerprint(key), isSendable: isHeaderSafe(key) } };
+        }
+        case "readOrigins":
+          return { origins: Object.entries(globalState.get<object>(ORIGINS, {})) };
+        case "writeOrigins":
+          await globalState.update(ORIGINS, Object.fromEntries(step.origins));
+          return { done: true };
+        default:
+          return { done: false };
       }
-      await this.#bind(fingerprint, origin);
-      this.#confirmed.fire();
-      return true;
     };
-    if (!this.#told.has(`${fingerprint} ${origin}`)) {
-      this.#told.add(`${fingerprint} ${origin}`);
-      this.log.warn(`Nothing is sent to ${origin}, because nobody confirmed that address.`);
-      void ask("warning", [{ code: "plain", args: ["Sluice:"] }, ...question]);
-    }
-    const confirm = (): Promise<boolean> => ask("question", question);
-    this.#refused(label, { problem: localized([problem]), confirm }, `${origin} ${fingerprint}`);
-  }
-
-  /** Earlier versions stored one origin for each key. */
-  #origins(fingerprint: string): readonly string[] {
-    return [this.context.globalState.get<{ [fingerprint: string]: string | string[] }>(BINDINGS, {})[fingerprint] ?? []].flat();
-  }
-
-  async #bind(fingerprint: string, origin: string): Promise<void> {
-    const origins = [...new Set([...this.#origins(fingerprint), origin])];
-    const bindings = { ...this.context.globalState.get<object>(BINDINGS, {}), [fingerprint]: origins };
-    await this.context.globalState.update(BINDINGS, Object.fromEntries(Object.entries(bindings).slice(-MAX_BINDINGS)));
+    return { perform };
   }
 
   /** Returns part of a salted hash: enough to recognize a key, but not enough to recover it. */
-  async #fingerprint(key: string | undefined): Promise<string> {
-    if (key === undefined) {
-      return "none";
+  async #fingerprint(key: string): Promise<string> {
+    if (this.#salt === undefined) {
+      this.#salt = this.context.globalState.get("salt", crypto.randomUUID());
+      await this.context.globalState.update("salt", this.#salt);
     }
-    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode((await (this.#salt ??= this.#readSalt())) + key));
+    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(this.#salt + key));
     return [...new Uint8Array(hash, 0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  }
-
-  async #readSalt(): Promise<string> {
-    const { globalState } = this.context;
-    const salt = globalState.get<string>("salt") ?? crypto.randomUUID();
-    await globalState.update("salt", salt);
-    return salt;
   }
 }
 
-function connection(
-  { fingerprint, ...found }: Pick<Connection, "label" | "endpoint"> & Partial<Connection> & { readonly fingerprint: string },
-  bearer: () => Promise<string | undefined>,
-): Connection {
-  const { endpoint } = found;
-  const bearerFor = async (origin: string) => (origin === endpoint.origin ? bearer() : undefined);
-  return { id: `${endpoint.baseUrl} ${fingerprint}`, isDemo: false, fetch: fetchFor(endpoint), ...found, bearerFor };
+export function isUsable(known: Known): known is Connection {
+  return known.endpoint !== null;
+}
+
+function checked(known: Known): Connection {
+  if (!isUsable(known)) {
+    throw problemOf(known);
+  }
+  return known;
+}
+
+function problemOf({ problem, mustConfirm }: Known): Error {
+  // A notification has asked the user to confirm the address.
+  return mustConfirm ? new KnownError(problem ?? "") : plainError(problem ?? "");
+}
+
+/** Returns the key that the core means, which doesn't get to see most of them. */
+function keyAt(key: SourceKey, groupKey: string | undefined): string | undefined {
+  if (typeof key === "string") {
+    return key === "group" ? groupKey : undefined;
+  }
+  return "text" in key ? key.text : hostProcess().env[key.variable]?.trim();
 }

@@ -3,10 +3,10 @@
 
 import * as vscode from "vscode";
 
-import type { ConnectionTest, Dialog, DialogConnection, DialogModel, DialogStep, SpendChoice } from "../../packages/loader/src/boundary.js";
+import type { ConnectionTest, Dialog, DialogModel, DialogStep, SpendChoice } from "../../packages/loader/src/boundary.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import { testConnection } from "../../packages/loader/src/probe.js";
-import type { Connection, Connections, Known } from "./connections.js";
+import { type Connection, type Connections, isUsable, type Known } from "./connections.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
@@ -87,15 +87,11 @@ export class Dialogs {
         await connections.all();
         return this.provider().listed.map(toDialogModel);
       case "listConnections":
-        open.known = (await connections.all()).filter((way) => "problem" in way || !way.connection.isDemo);
-        return open.known.map((way) => {
-          const problem = "problem" in way ? log.redact(way.problem) : null;
-          const mustConfirm = "problem" in way && way.confirm !== undefined;
-          return { ...toDialogConnection(way.label, "problem" in way ? {} : way.connection), problem, mustConfirm };
-        });
+        open.known = (await connections.all()).filter(({ isDemo }) => !isDemo);
+        return open.known.map((known) => ({ ...known, problem: known.problem && log.redact(known.problem) }));
       case "confirmAddress": {
-        const way = open.known[step.index];
-        return way !== undefined && "problem" in way && way.confirm?.();
+        const { id, question } = open.known[step.index]!;
+        return question !== null && connections.confirm(id, question);
       }
       case "refreshModels": {
         const refresh = async (connection: Connection) => [connection.label, (await lists.work(connection, "refresh")).check] as const;
@@ -105,8 +101,8 @@ export class Dialogs {
         return checks;
       }
       case "testConnection": {
-        const way = open.known[step.index];
-        return way !== undefined && "connection" in way && this.#test(way.connection, localized([step.title]));
+        const known = open.known[step.index]!;
+        return isUsable(known) && this.#test(known, localized([step.title]));
       }
       case "askVercel": {
         const ask = () => signIn.work({ ask: step.task });
@@ -132,7 +128,7 @@ export class Dialogs {
       case "writeKeys":
         return keys.write(step.stored);
       case "readOrigins":
-        return connections.originsOf(step.key ?? undefined);
+        return connections.originsOf(step.key);
       case "checkServer":
         return (await lists.work(await connections.entered(step.server), "check")).check;
       case "forgetServer":
@@ -176,8 +172,4 @@ export class Dialogs {
 function toDialogModel({ id, name, detail = "", pricing = "", model }: SluiceModel): DialogModel {
   const { isDefault, isSmallDefault } = model;
   return { id, name, detail, pricing, serverId: model.id, isDefault, isSmallDefault };
-}
-
-export function toDialogConnection(label: string, { endpoint, kept, isSignIn = false }: Partial<Connection>): DialogConnection {
-  return { label, baseUrl: endpoint?.baseUrl ?? null, problem: null, mustConfirm: false, kept: kept ?? null, isSignIn };
 }

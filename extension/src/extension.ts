@@ -5,7 +5,7 @@ import { Modules } from "../../packages/loader/src/modules.js";
 import type { Credit } from "../view/protocol.js";
 import { registerCommands } from "./commands.js";
 import { Connections } from "./connections.js";
-import { Dialogs, toDialogConnection } from "./dialogs.js";
+import { Dialogs } from "./dialogs.js";
 import { INSPECTOR, Inspector } from "./inspector.js";
 import { KeyStore } from "./key-store.js";
 import { useCore as linkFreeByCore } from "./link-free.js";
@@ -102,9 +102,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     provider.onDidChangeLanguageModelChatInformation(() => schema.changed()),
     keys.onDidChange(refreshProvider),
     connections.onDidConfirm(refreshProvider),
-    lists.onDidRefuse(({ connection, reason }) =>
-      dialogs.run({ keyRefused: { connection: toDialogConnection(connection.label, connection), reason } }),
-    ),
+    lists.onDidRefuse((keyRefused) => dialogs.run({ keyRefused })),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {
         void check();

@@ -77,7 +77,7 @@ export class ModelLists {
   }
 
   async #run(connection: Connection, work: ListWork): Promise<CatalogView> {
-    const { id, endpoint, isDemo, isTrial = false } = connection;
+    const { id, endpoint, isDemo, isTrial } = connection;
     const requests = await this.modules.requests();
     const { models: settings, headers } = readSettings(requests, this.log);
     const extraHeaders = headers[endpoint.origin] ?? {};

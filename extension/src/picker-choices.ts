@@ -29,8 +29,3 @@ export class PickerChoices {
     }
   }
 }
-
-/** Returns whether a group was only made by VS Code to keep such choices. */
-export function hasOnlyChoices({ apiKey, baseUrl }: { readonly [name: string]: unknown }): boolean {
-  return apiKey === undefined && baseUrl === undefined;
-}

@@ -14,7 +14,7 @@ import { localized, noteText } from "./messages.js";
 import { information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { answerError, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
-import { hasOnlyChoices, type PickerChoices } from "./picker-choices.js";
+import type { PickerChoices } from "./picker-choices.js";
 import type { Recorder } from "./recorder.js";
 import { isIncremental, readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
@@ -76,10 +76,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { connections, dialogs, modules } = this.services;
     const requests = await modules.requests();
     if (configuration !== undefined) {
-      if (hasOnlyChoices(configuration)) {
+      const connection = await connections.configured(configuration);
+      if (connection === undefined) {
         return [];
       }
-      const connection = await connections.configured(configuration);
       const models = this.#shown(requests, connection, await this.#models(connection));
       this.#groupHasModels ||= models.length > 0;
       if (this.#groupHasModels && this.#demoIsOffered) {

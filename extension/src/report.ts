@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { CommandServices } from "./commands.js";
+import { isUsable } from "./connections.js";
 import { hostProcess } from "./host-process.js";
 
 /** The parts of the manifest that are used. */
@@ -19,13 +20,18 @@ export async function redactedReport({ connections, lists, log, context, modules
   const reported = known.map(async (way, index) => {
     // The label may be the name of a team.
     const name = `connection ${index + 1}`;
-    if ("problem" in way) {
-      return { name, problem: way.problem };
+    if (!isUsable(way)) {
+      return { name, problem: way.problem ?? "" };
     }
-    const { endpoint, isDemo } = way.connection;
     // A failing connection must not prevent the report about it.
-    const catalog = await lists.list(way.connection).catch(() => undefined);
-    return { name, baseUrl: endpoint.baseUrl, isDemo, models: catalog?.models.length ?? 0, list: catalog?.state ?? "unknown" };
+    const catalog = await lists.list(way).catch(() => undefined);
+    return {
+      name,
+      baseUrl: way.endpoint.baseUrl,
+      isDemo: way.isDemo,
+      models: catalog?.models.length ?? 0,
+      list: catalog?.state ?? "unknown",
+    };
   });
   return (await modules.requests()).report({
     sluice: version,
@@ -44,7 +50,7 @@ export async function redactedReport({ connections, lists, log, context, modules
     ),
     connections: await Promise.all(reported),
     log: log.recent,
-    labels: known.filter((way) => "problem" in way || !way.connection.isDemo).map(({ label }) => label),
+    labels: known.filter(({ isDemo }) => !isDemo).map(({ label }) => label),
     secrets: [...log.secrets],
   });
 }

@@ -9,10 +9,6 @@ import { environment } from "./host-process.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 
-export function settingsBaseUrl(): string {
-  return vscode.workspace.getConfiguration("sluice").get("baseUrl", "");
-}
-
 /** Returns the current settings. The log masks the values of extra headers from now on. */
 export function readSettings(requests: Requests, log: Log): Settings {
   const values = vscode.workspace.getConfiguration().get<object>("sluice", {});

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { LOCAL, start } from "./harness.js";
+import type { ConnectionResult } from "../../packages/loader/src/core.js";
+import { loadRequests } from "../../packages/loader/src/requests.js";
+import { LOCAL, modules, start } from "./harness.js";
 import { fake } from "./vscode.js";
 
 const group = (host: string) => ({ apiKey: `key-of-${host}`, baseUrl: `https://${host}/v1` });
@@ -173,4 +175,12 @@ test("the gateway's key is not sent to another endpoint", async () => {
       [],
     );
   }
+});
+
+test("connections have names in the user's language", async () => {
+  const requests = await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
+  requests.setLanguage({ name: "zh-cn", sentences: { Demo: "演示" } });
+  const shell = { perform: async () => ({ done: false }) };
+  const { found } = await requests.run<ConnectionResult>({ connections: "demo" }, shell);
+  assert.equal(found[0]!.label, "演示");
 });

@@ -8,9 +8,8 @@ import { gzipSync } from "node:zlib";
 
 import type { Core, Output } from "../../packages/loader/src/core.js";
 import { loadCore } from "../../packages/loader/src/core.js";
-import { exchange, get, type SendOptions } from "../../packages/loader/src/http.js";
+import { exchange, get, type SendOptions, type Server } from "../../packages/loader/src/http.js";
 import { loadRequests, type Prepared, type Requests } from "../../packages/loader/src/requests.js";
-import type { Connection } from "../src/connections.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
 
@@ -21,16 +20,8 @@ const realFetch = globalThis.fetch;
 const request = { method: "GET", url: "https://gateway.example/v1/models", headers: [], body: "" } as const;
 const listRequest = { ...request, headers: [] as [string, string][] };
 
-function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
-  const origin = "https://gateway.example";
-  return {
-    label: "test",
-    endpoint: { origin, baseUrl: `${origin}/v1`, isLoopback: false, isUnencrypted: false, isVercel: false, keysPage: null },
-    id: "test",
-    isDemo: false,
-    bearerFor: async () => key,
-    fetch,
-  };
+function connectionWith(fetch: Server["fetch"], key?: string): Server {
+  return { bearerFor: async () => key, fetch };
 }
 
 const newRequests = () => loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
@@ -38,7 +29,7 @@ const newRequests = () => loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>
 /** An endless body, and how much of it was read. */
 function endless(status = 200, piece = new Uint8Array(10_000).fill(0x20)) {
   const taken = { bytes: 0, signal: undefined as AbortSignal | null | undefined };
-  const fetch: Connection["fetch"] = async (_url, { signal }) => {
+  const fetch: Server["fetch"] = async (_url, { signal }) => {
     taken.signal = signal;
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => {
@@ -73,7 +64,7 @@ test("the limit counts what a compressed body inflates to", async (context) => {
   context.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   let read = 0;
-  const counted: Connection["fetch"] = async (_url, init) => {
+  const counted: Server["fetch"] = async (_url, init) => {
     const response = await realFetch(`http://127.0.0.1:${port}/`, init);
     const count = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
@@ -101,7 +92,7 @@ test("every command that reads a list reports that it is too large", async () =>
 function dripping(status: number) {
   const clock = { now: 0 };
   let more = (): void => undefined;
-  const fetch: Connection["fetch"] = async (_url, { signal }) =>
+  const fetch: Server["fetch"] = async (_url, { signal }) =>
     new Response(
       new ReadableStream<Uint8Array>({
         start: (controller) => {
@@ -151,7 +142,7 @@ const prepared: Prepared = {
   notes: [],
 };
 
-async function ask(fetch: Connection["fetch"], more: Partial<SendOptions> & { core?: Core; requests?: Requests } = {}) {
+async function ask(fetch: Server["fetch"], more: Partial<SendOptions> & { core?: Core; requests?: Requests } = {}) {
   const outputs: Output[] = [];
   const { core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>), requests = await newRequests(), ...options } = more;
   const { report } = await exchange(core, requests, {
@@ -219,7 +210,7 @@ test("a server that only sends comments is given up after an hour, however fast 
 
 test("a response that isn't a stream is read up to a limit", async () => {
   const { taken, fetch } = endless(200, new Uint8Array(1 << 20).fill(0x20));
-  const json: Connection["fetch"] = async (url, init) =>
+  const json: Server["fetch"] = async (url, init) =>
     new Response((await fetch(url, init)).body, { headers: { "content-type": "application/json" } });
   const { ending } = await ask(json);
   assert(ending.type === "rejected" && ending.kind === "tooLarge");
@@ -233,7 +224,7 @@ test("an error of the caller's is not taken for a broken connection", async () =
   for (const thrown of [new TypeError("x is not a function"), new DOMException("bad", "InvalidCharacterError"), new Error("other")]) {
     let requests = 0;
     let signal: AbortSignal | null | undefined;
-    const fetch: Connection["fetch"] = async (_url, init) => {
+    const fetch: Server["fetch"] = async (_url, init) => {
       requests++;
       signal = init.signal;
       return streamed(delta("Hello"), completed);
@@ -251,7 +242,7 @@ test("errors of fetch mean no connection, and errors of a body mean a broken one
   for (const thrown of [new TypeError("fetch failed"), new DOMException("aborted", "AbortError"), new Error("net::ERR_FAILED")]) {
     const refused = await ask(async () => Promise.reject(thrown), { onRetry: () => undefined });
     assert.match(refused.ending.type === "rejected" ? refused.ending.message : "", /^No connection to/);
-    const cut: Connection["fetch"] = async () => {
+    const cut: Server["fetch"] = async () => {
       const bytes = new TextEncoder().encode(`data: ${JSON.stringify(delta("Hello"))}\n\n`);
       const pieces = [bytes];
       return new Response(

@@ -159,7 +159,7 @@ const OTHERS = [
   ["notCounted", "subAgents"],
   ["confirmUnencrypted", "sendKeyThere"],
   ["tokenLimits", "pasteKey"],
-  ["useThisAddress", "manageModels"],
+  ["useThisAddress", "demoLabel"],
   ["requestingModels", "notedSetting"],
   ["keyAccepted", "differsLearned"],
   ["cacheSame", "cacheExtra"],

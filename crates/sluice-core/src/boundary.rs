@@ -2,6 +2,7 @@
 //! (`packages/loader/src/boundary.ts`) are generated from it.
 
 mod chat;
+mod connections;
 mod dialogs;
 mod inspect;
 mod model;
@@ -19,6 +20,7 @@ mod work;
 
 pub(crate) use chat::NOTE;
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
+pub use connections::{AddressQuestion, ConnectionResult, ConnectionTask, FoundConnection};
 pub use dialogs::{
     ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,
     InputAnswer, ServerCheck, VercelAnswer,

@@ -31,6 +31,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::boundary::{FileEntry, Received, RequestsTask, WorkResult, WorkStep, WorkTask};
+use crate::connections::ConnectionNotes;
 use crate::message::Language;
 use crate::models::ModelLists;
 use crate::steps::{Steps, Work};
@@ -73,6 +74,8 @@ impl ShellWork {
 pub struct EditorState {
     /// What servers need back of their answers.
     pub vault: Shared<Vault>,
+    /// What is remembered about its connections.
+    pub connections: Shared<ConnectionNotes>,
     /// The models of its connections.
     pub lists: Shared<ModelLists>,
     /// The language of the user.
@@ -89,6 +92,9 @@ impl WorkTask<RequestsTask> {
             RequestsTask::Vault(task) => WorkTask { task, now_ms, random }.start(&state.vault),
             RequestsTask::Recordings(task) => WorkTask { task, now_ms, random }.start(),
             RequestsTask::SignIn(task) => WorkTask { task: *task, now_ms, random }.start(&state.renewal_failed_at),
+            RequestsTask::Connections(task) => {
+                WorkTask { task, now_ms, random }.start(&state.connections, &state.language)
+            }
             RequestsTask::Models(task) => WorkTask { task: *task, now_ms, random }.start(&state.lists, &state.language),
         }
     }

@@ -61,6 +61,7 @@
 mod ai_sdk;
 mod boundary;
 mod call_id;
+mod connections;
 mod dialogs;
 mod editor;
 mod environment;
@@ -102,6 +103,7 @@ pub use boundary::{
     Activity, Dollars, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, TooltipLine,
     Totals,
 };
+pub use boundary::{AddressQuestion, ConnectionResult, ConnectionTask, FoundConnection};
 pub use boundary::{
     BuildRequest, CatalogView, HistoryPeriod, HistoryRow, LogLevel, PreparedRequest, RequestsQuestion, TokensQuestion,
 };
@@ -130,6 +132,7 @@ pub use boundary::{
     SignInWork, VaultTask, WorkResult, WorkStep, WorkTask,
 };
 pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
+pub use connections::ConnectionNotes;
 pub use dialogs::DialogWork;
 pub use editor::{
     DEMO_BASE_URL, Reader, RejectedAnswer, ReportFacts, ShownRejection, StatusBarFacts, StatusBarView, settings_schema,

@@ -2,6 +2,8 @@
 //! Code's Manage Models. This decides which endpoint and which key belong together. [`Endpoint::permission`] then decides
 //! whether anything may be sent there.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::environment::{Environment, EnvironmentEndpoint};
@@ -10,7 +12,7 @@ use crate::message::{Message, MessageCode};
 use crate::send::{BadAddress, Endpoint};
 
 /// What connections can come from. The only keys in here are the stored ones; all others stay in the shell.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Sources {
@@ -27,7 +29,7 @@ pub struct Sources {
 }
 
 /// A sign-in with the Vercel CLI.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SignInSource {
     /// For whom.
@@ -36,21 +38,19 @@ pub struct SignInSource {
     pub origin: String,
 }
 
-/// A group in Manage Models.
-#[derive(Debug, Deserialize)]
+/// A group in Manage Models. VS Code also makes groups without an address and a key, to keep what the user chose in its picker.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct GroupSource {
     /// The address that the user entered.
     pub base_url: Option<String>,
-    /// The fingerprint of the key that the user entered, or of no key.
-    pub fingerprint: String,
+    /// Whether the user entered a key, if they were asked for one.
+    pub has_key: Option<bool>,
 }
 
 /// A connection before it is permitted.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Debug, PartialEq, Eq)]
 pub struct ConnectionSource {
     /// The name that the user sees.
     pub label: Message,
@@ -69,21 +69,35 @@ pub struct ConnectionSource {
 }
 
 /// Where a key is.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum SourceKey {
     /// There is none.
+    #[default]
     None,
     /// It is the token of the sign-in.
     SignIn,
-    /// It is in [`ConnectionSource::kept`], if there is one.
-    Kept,
+    /// It is this one.
+    Text(String),
     /// It is the one of the group.
     Group,
     /// It is in this environment variable.
     #[cfg_attr(test, ts(type = "string"))]
     Variable(&'static str),
+}
+
+/// Leaves out the key.
+impl fmt::Debug for SourceKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => formatter.write_str("None"),
+            Self::SignIn => formatter.write_str("SignIn"),
+            Self::Text(_) => formatter.write_str("Text"),
+            Self::Group => formatter.write_str("Group"),
+            Self::Variable(name) => formatter.debug_tuple("Variable").field(name).finish(),
+        }
+    }
 }
 
 impl ConnectionSource {
@@ -101,11 +115,14 @@ impl ConnectionSource {
 }
 
 impl Sources {
-    /// Returns the connections in the order in which their models are listed.
-    pub fn connections(&self) -> Vec<ConnectionSource> {
+    /// Returns the connections in the order in which their models are listed. `fingerprint` is that of the group's key, or of no
+    /// key.
+    pub fn connections(&self, fingerprint: &str) -> Vec<ConnectionSource> {
         let keys = read_keys(&self.stored_keys);
-        if let Some(group) = &self.group {
-            return vec![self.of_group(group, &keys)];
+        match &self.group {
+            Some(GroupSource { base_url: None, has_key: None }) => return Vec::new(),
+            Some(group) => return vec![self.of_group(group, fingerprint, &keys)],
+            None => {}
         }
         // A user who is signed in doesn't need a key in the environment.
         let first = match &self.sign_in {
@@ -114,14 +131,14 @@ impl Sources {
         };
         let kept = keys.into_iter().filter(|key| key.replaces.is_none()).map(|key| {
             let endpoint = Endpoint::parse_confirmed(&key.base_url);
-            let source = ConnectionSource::new(named(&key.name), endpoint, SourceKey::Kept);
+            let source = ConnectionSource::new(named(&key.name), endpoint, text(&key));
             ConnectionSource { is_confirmed: true, kept: Some(key), ..source }
         });
         first.into_iter().chain(kept).collect()
     }
 
     /// A key that replaces the one of a group is kept with the fingerprint of the old one.
-    fn of_group(&self, group: &GroupSource, keys: &[KeptKey]) -> ConnectionSource {
+    fn of_group(&self, group: &GroupSource, fingerprint: &str, keys: &[KeptKey]) -> ConnectionSource {
         let address = group.base_url.as_deref().filter(|address| !address.trim().is_empty()).unwrap_or(&self.base_url);
         let endpoint = match Endpoint::parse_confirmed(address) {
             Ok(endpoint) => endpoint,
@@ -130,13 +147,13 @@ impl Sources {
             }
         };
         let is_replacement =
-            |key: &&KeptKey| key.replaces.as_ref() == Some(&group.fingerprint) && key.base_url == endpoint.base_url;
+            |key: &&KeptKey| key.replaces.as_deref() == Some(fingerprint) && key.base_url == endpoint.base_url;
         let replacement = keys.iter().find(is_replacement).cloned();
         let name = endpoint.host().to_owned();
-        let has_key = replacement.as_ref().is_some_and(|key| key.key.is_some());
-        let key = if has_key { SourceKey::Kept } else { SourceKey::Group };
+        let entered = if group.has_key == Some(true) { SourceKey::Group } else { SourceKey::None };
+        let key = replacement.as_ref().map(text).filter(|key| *key != SourceKey::None).unwrap_or(entered);
         let base_url = endpoint.base_url.clone();
-        let replaces = Some(group.fingerprint.clone());
+        let replaces = Some(fingerprint.to_owned());
         let source = ConnectionSource::new(named(&name), Ok(endpoint), key);
         let is_confirmed = replacement.is_some();
         let kept = replacement.unwrap_or(KeptKey { name, base_url, key: None, replaces });
@@ -168,6 +185,11 @@ impl Sources {
         let source = ConnectionSource::new(label, endpoint, key.map_or(SourceKey::None, SourceKey::Variable));
         Some(ConnectionSource { is_from_environment, warning: withheld, ..source })
     }
+}
+
+/// Returns the key that the user has entered for a server, if it needs one.
+fn text(kept: &KeptKey) -> SourceKey {
+    kept.key.clone().map_or(SourceKey::None, SourceKey::Text)
 }
 
 fn named(name: &str) -> Message {

@@ -9,6 +9,7 @@ mod ai_sdk_content;
 mod bounds;
 mod budget;
 mod chunking;
+mod connections;
 mod damaged_fields;
 mod dialogs;
 mod dialogs_keys;

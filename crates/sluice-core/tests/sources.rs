@@ -8,6 +8,11 @@ use sluice_core::Sources;
 
 /// Checks the connections of these sources, in addition to a base URL.
 fn check(sources: Value, expected: Expect) {
+    check_group("", sources, expected);
+}
+
+/// Does the same for a group whose key has this fingerprint.
+fn check_group(fingerprint: &str, sources: Value, expected: Expect) {
     let mut all = json!({"baseUrl": "https://ai-gateway.vercel.sh/v1", "storedKeys": "", "environment": {"keys": []}});
     all.as_object_mut().unwrap().extend(sources.as_object().unwrap().clone());
     all["storedKeys"] = match &all["storedKeys"] {
@@ -15,7 +20,7 @@ fn check(sources: Value, expected: Expect) {
         keys => keys.to_string().into(),
     };
     let sources: Sources = serde_json::from_value(all).unwrap();
-    let lines = sources.connections().into_iter().map(|source| {
+    let lines = sources.connections(fingerprint).into_iter().map(|source| {
         let endpoint = match &source.endpoint {
             Ok(endpoint) => endpoint.base_url.clone(),
             Err(problem) => format!("problem: {problem}"),
@@ -49,9 +54,9 @@ fn keys_that_the_user_entered() {
     check(
         json!({ "storedKeys": keys }),
         expect![[r#"
-        Work: https://a.example/v1, Kept, confirmed
-        Ollama: http://localhost:11434, Kept, confirmed
-        Old: problem: The base URL does not start with https://. It should look like https://ai-gateway.vercel.sh/v1, Kept, confirmed
+        Work: https://a.example/v1, Text, confirmed
+        Ollama: http://localhost:11434, None, confirmed
+        Old: problem: The base URL does not start with https://. It should look like https://ai-gateway.vercel.sh/v1, Text, confirmed
     "#]],
     );
 }
@@ -129,36 +134,45 @@ fn a_group_of_manage_models() {
         {"name": "a.example", "baseUrl": "https://a.example/v1", "key": "new", "replaces": "abc"},
         {"name": "Work", "baseUrl": "https://a.example/v1", "key": "other"},
     ]);
-    let check_group = |group: Value, expected: Expect| check(json!({"storedKeys": keys, "group": group}), expected);
+    let check_group = |fingerprint: &str, group: Value, expected: Expect| {
+        check_group(fingerprint, json!({"storedKeys": keys, "group": group}), expected);
+    };
     check_group(
-        json!({"fingerprint": "def", "baseUrl": "https://a.example/v1"}),
+        "def",
+        json!({"hasKey": true, "baseUrl": "https://a.example/v1"}),
         expect![[r#"
         a.example: https://a.example/v1, Group, replaces def
     "#]],
     );
     check_group(
-        json!({"fingerprint": "abc", "baseUrl": "https://a.example/v1"}),
+        "abc",
+        json!({"hasKey": true, "baseUrl": "https://a.example/v1"}),
         expect![[r#"
-        a.example: https://a.example/v1, Kept, confirmed, replaces abc
+        a.example: https://a.example/v1, Text, confirmed, replaces abc
     "#]],
     );
     // The same key at another address isn't replaced.
     check_group(
-        json!({"fingerprint": "abc", "baseUrl": "https://b.example/v1"}),
+        "abc",
+        json!({"hasKey": true, "baseUrl": "https://b.example/v1"}),
         expect![[r#"
         b.example: https://b.example/v1, Group, replaces abc
     "#]],
     );
     check_group(
-        json!({"fingerprint": "none", "baseUrl": " "}),
+        "none",
+        json!({"hasKey": false, "baseUrl": " "}),
         expect![[r#"
-        ai-gateway.vercel.sh: https://ai-gateway.vercel.sh/v1, Group, replaces none
+        ai-gateway.vercel.sh: https://ai-gateway.vercel.sh/v1, None, replaces none
     "#]],
     );
     check_group(
-        json!({"fingerprint": "none", "baseUrl": "nonsense"}),
+        "none",
+        json!({"baseUrl": "nonsense"}),
         expect![[r#"
         Manage Models: problem: The base URL does not start with https://. It should look like https://ai-gateway.vercel.sh/v1, None
     "#]],
     );
+    // VS Code made this group to keep what the user chose in its picker.
+    check_group("none", json!({}), expect![[""]]);
 }

@@ -67,8 +67,6 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
         },
-        RequestsQuestion::Permission { base_url, key } => to_json(&parse(&base_url)?.permission(&key)),
-        RequestsQuestion::Connections(sources) => to_json(&sources.connections()),
         RequestsQuestion::OpenVault { file, now_ms } => {
             with_vault(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())

@@ -571,34 +571,6 @@ key?: string,
  */
 replaces?: string, };
 
-export type KeyUse = { 
-/**
- * Whether there is a key.
- */
-hasKey: boolean, 
-/**
- * The origins that it may be sent to, because it was entered for them or the user agreed.
- */
-origins: Array<string>, 
-/**
- * Whether the environment names the address ([`EnvironmentEndpoint::must_confirm`](crate::EnvironmentEndpoint)).
- */
-isFromEnvironment: boolean, };
-
-export type Permission = "granted" | "firstUse" | { "mustAsk": { 
-/**
- * What they have to agree to.
- */
-question: Array<Message>, 
-/**
- * The button that agrees.
- */
-button: Message, 
-/**
- * What to say about the address until then.
- */
-problem: Message, } } | { "refused": Message };
-
 export type Environment = { 
 /**
  * The value of `SLUICE_BASE_URL`.
@@ -651,41 +623,95 @@ export type GroupSource = {
  */
 baseUrl?: string, 
 /**
- * The fingerprint of the key that the user entered, or of no key.
+ * Whether the user entered a key, if they were asked for one.
  */
-fingerprint: string, };
+hasKey?: boolean, };
 
-export type ConnectionSource = { 
+export type SourceKey = "none" | "signIn" | { "text": string } | "group" | { "variable": string };
+
+export type ConnectionTask = { "find": Sources } | "demo" | { "enter": KeptKey } | { "confirm": string } | { "origins": string | null };
+
+export type ConnectionResult = { 
 /**
- * The name that the user sees.
+ * The connections in the order in which their models are listed.
  */
-label: Message, 
+found: Array<FoundConnection>, 
 /**
- * Where it leads, or why it can't be used.
+ * See [`ConnectionTask::Origins`].
  */
-endpoint: { Ok : Endpoint } | { Err : Message }, 
+origins: Array<string>, 
+/**
+ * Lines for the log.
+ */
+log: Array<[LogLevel, string]>, };
+
+export type FoundConnection = { 
+/**
+ * Identifies the server and the key. Empty if there is no such thing.
+ */
+id: string, 
+/**
+ * Where it leads, unless there is a problem.
+ */
+endpoint: Endpoint | null, 
 /**
  * Which key belongs to it.
  */
 key: SourceKey, 
 /**
- * Where a new key goes, unless the key is in the environment or a sign-in.
+ * Whether it is the gateway inside the editor.
+ */
+isDemo: boolean, 
+/**
+ * Whether the key isn't kept yet, because it is being checked.
+ */
+isTrial: boolean, 
+/**
+ * What the user has to agree to before it can be used.
+ */
+question: AddressQuestion | null, 
+/**
+ * The same as a notification, when there was none yet.
+ */
+notice: AddressQuestion | null, 
+/**
+ * The name that the user sees.
+ */
+label: string, 
+/**
+ * Its address. `None` if it can't be used.
+ */
+baseUrl: string | null, 
+/**
+ * Why it can't be used, in the user's language.
+ */
+problem: string | null, 
+/**
+ * Whether it can be used when the user has confirmed its address.
+ */
+mustConfirm: boolean, 
+/**
+ * Where a new key goes. `None` if the key can't be changed here, because it is in the environment or a sign-in.
  */
 kept: KeptKey | null, 
 /**
- * Whether the user has entered the key for this address in a dialog of ours.
+ * Whether the key comes from a sign-in.
  */
-isConfirmed: boolean, 
-/**
- * Whether the environment has chosen the address, so that the user has to confirm it.
- */
-isFromEnvironment: boolean, 
-/**
- * A warning for the log.
- */
-warning: Message | null, };
+isSignIn: boolean, };
 
-export type SourceKey = "none" | "signIn" | "kept" | "group" | { "variable": string };
+export type AddressQuestion = { 
+/**
+ * How urgent it is.
+ */
+level: DialogLevel, 
+/**
+ * What it says.
+ */
+text: Array<Message>, 
+/**
+ * The button.
+ */
+buttons: Array<Message>, };
 
 export type HttpResponse = { 
 /**
@@ -2293,7 +2319,15 @@ request: HttpRequest,
 /**
  * The token of the Vercel CLI.
  */
-bearer: string, } | { "type": "get", 
+bearer: string, } | { "type": "fingerprint", 
+/**
+ * Where it is.
+ */
+key: SourceKey, } | { "type": "readOrigins" } | { "type": "writeOrigins", 
+/**
+ * The fingerprint of each key, with its origins.
+ */
+origins: [string, unknown][], } | { "type": "get", 
 /**
  * The requests, without the key.
  */
@@ -2303,7 +2337,15 @@ requests: Array<HttpRequest>, } | { "type": "done",
  */
 result: unknown, };
 
-export type WorkResult = { "listed": Array<FileEntry> } | "missing" | { "done": boolean } | { "received": Array<Received> } | { "texts": Array<string | null> };
+export type WorkResult = { "listed": Array<FileEntry> } | "missing" | { "done": boolean } | { "received": Array<Received> } | { "texts": Array<string | null> } | { "fingerprint": { 
+/**
+ * The fingerprint.
+ */
+fingerprint: string, 
+/**
+ * Whether the text can be sent as a key: it has no spaces, line breaks or other characters that aren't allowed in a header.
+ */
+isSendable: boolean, } } | { "origins": [string, unknown][] };
 
 export type FileEntry = { 
 /**
@@ -2345,7 +2387,7 @@ limits: SpendLimits, } } | { "limitStates": SpendLimits } | "readRecords";
 
 export type VaultTask = "open" | "save";
 
-export type RequestsTask = { "vault": VaultTask } | { "recordings": RecordingTask } | { "signIn": SignInTask } | { "models": ListTask };
+export type RequestsTask = { "vault": VaultTask } | { "recordings": RecordingTask } | { "signIn": SignInTask } | { "connections": ConnectionTask } | { "models": ListTask };
 
 export type RecordingTask = { "keep": Recording } | "prune" | "deleteAll" | { "has": string } | { "export": { 
 /**
@@ -3380,15 +3422,7 @@ export type CheckResult = "works" | "absent" | "failed" | "unknown";
 
 export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "instructions" | "turns" | "images" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
 
-export type RequestsQuestion = { "setLanguage": Language } | { "parseEndpoint": string } | { "permission": { 
-/**
- * The endpoint.
- */
-baseUrl: string, 
-/**
- * What is known about the key.
- */
-key: KeyUse, } } | { "connections": Sources } | { "openVault": { 
+export type RequestsQuestion = { "setLanguage": Language } | { "parseEndpoint": string } | { "openVault": { 
 /**
  * The contents.
  */

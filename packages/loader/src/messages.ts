@@ -253,6 +253,7 @@ export const MESSAGES = {
   chooseAnotherModel: "Choose Another Model",
   environmentLabel: "Environment",
   manageModels: "Manage Models",
+  demoLabel: "Demo",
   signedInElsewhere: "You signed in for {0}, but the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
   requestingModels: "Requesting the models",
   testTheConnection: "Test the Connection",

@@ -3,17 +3,14 @@
 import type {
   BodyRule,
   ChatMessage,
-  ConnectionSource,
   ConnectionTest,
   Dialog,
   DialogStep,
   Ending,
   Endpoint,
-  KeyUse,
   Language,
   Message,
   Parameter,
-  Permission,
   PreparedRequest,
   Pace,
   ProbeEvent,
@@ -25,7 +22,6 @@ import type {
   RequestsTask,
   Settings,
   ShownRejection,
-  Sources,
   SpendChoice,
   StatusBarFacts,
   StatusBarView,
@@ -94,16 +90,6 @@ export class Requests {
     return this.#ask({ parseEndpoint: address });
   }
 
-  /** Decides whether a key may be sent to an endpoint that it wasn't just entered for. The key itself doesn't cross. */
-  permission(baseUrl: string, key: KeyUse): Permission {
-    return this.#ask({ permission: { baseUrl, key } });
-  }
-
-  /** Returns all connections. Whether anything may be sent to them is decided separately. */
-  connections(sources: Sources): ConnectionSource[] {
-    return this.#ask({ connections: sources });
-  }
-
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */
   buildRequest(chat: Uint8Array, baseUrl: string, without: Parameter[] = []): Prepared {
     const instance = this.#current();
@@ -154,18 +140,12 @@ export class Requests {
     return this.#ask({ bodyRule: { status } });
   }
 
-  /**
-   * Carries out a task. What is known about connections is in an instance of its own, which doesn't become too large. A recording
-   * may, so it gets one that is dropped afterwards.
-   */
+  /** Carries out a task. A recording may be large, so it gets an instance that is dropped afterwards. */
   run<T>(task: Exclude<RequestsTask, { vault: unknown }>, shell: Shell): Promise<T> {
     if ("recordings" in task) {
       return runWork(new Instance<RequestsExports>(this.#module), task, shell);
     }
-    if (this.#connections === undefined || this.#connections.crashed) {
-      this.#connections = new Instance(this.#module);
-    }
-    return runWork(this.#connections, task, shell);
+    return runWork(this.#instanceOfConnections(), task, shell);
   }
 
   /** Returns an id and a name for each model of a connection. They differ from those of the models that were listed before. */
@@ -287,13 +267,26 @@ export class Requests {
     const isTooLarge = instance !== undefined && instance.memoryBytes > MAX_MEMORY && this.#tasks === 0;
     if (instance === undefined || instance.crashed || isTooLarge) {
       this.#vault = instance?.crashed === false ? instance.ask<string>(SAVE_VAULT, ask) : this.#vault;
-      this.#instance = instance = new Instance(this.#module);
-      if (this.#language !== undefined) {
-        instance.ask(JSON.stringify({ setLanguage: this.#language }), ask);
-      }
+      this.#instance = instance = this.#newInstance();
       if (this.#vault !== undefined) {
         instance.ask(JSON.stringify({ openVault: { file: this.#vault, nowMs: Date.now() } }), ask);
       }
+    }
+    return instance;
+  }
+
+  /** Returns the instance that knows about connections. It is never dropped, because it doesn't become too large. */
+  #instanceOfConnections(): Instance<RequestsExports> {
+    if (this.#connections === undefined || this.#connections.crashed) {
+      this.#connections = this.#newInstance();
+    }
+    return this.#connections;
+  }
+
+  #newInstance(): Instance<RequestsExports> {
+    const instance = new Instance<RequestsExports>(this.#module);
+    if (this.#language !== undefined) {
+      instance.ask(JSON.stringify({ setLanguage: this.#language }), ask);
     }
     return instance;
   }

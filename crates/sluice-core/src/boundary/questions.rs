@@ -19,8 +19,7 @@ use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::{Language, Message};
 use crate::models::ListState;
 use crate::probe::{Card, ProbeEvent, ProbeOptions};
-use crate::send::{BuiltRequest, KeyUse, Parameter};
-use crate::sources::Sources;
+use crate::send::{BuiltRequest, Parameter};
 use crate::vault::QuestionId;
 
 /// The questions of an editor, apart from reading answers and counting tokens.
@@ -33,15 +32,6 @@ pub enum RequestsQuestion {
     /// Checks a base URL. Returns an [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is
     /// wrong with it. An endpoint that is unencrypted must be confirmed by the user.
     ParseEndpoint(String),
-    /// Decides whether a key may be sent to an endpoint. Returns a [`Permission`](crate::Permission).
-    Permission {
-        /// The endpoint.
-        base_url: String,
-        /// What is known about the key.
-        key: KeyUse,
-    },
-    /// Returns the connections that there are, as a list of [`ConnectionSource`](crate::ConnectionSource).
-    Connections(Sources),
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
     OpenVault {
         /// The contents.

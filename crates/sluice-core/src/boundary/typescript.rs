@@ -21,8 +21,8 @@ use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
 use crate::recording::Recording;
-use crate::send::{Effort, Endpoint, KeyUse, Parameter, Permission};
-use crate::sources::{ConnectionSource, GroupSource, SignInSource, SourceKey, Sources};
+use crate::send::{Effort, Endpoint, Parameter};
+use crate::sources::{GroupSource, SignInSource, SourceKey, Sources};
 use crate::vault::QuestionId;
 use crate::vercel::{NewSession, TokenState, VercelChoice, VercelProject, VercelSession, VercelTask, VercelTeam};
 
@@ -60,14 +60,15 @@ fn typescript_types_are_fresh() {
         HttpRequest::decl(&config),
         Endpoint::decl(&config),
         KeptKey::decl(&config),
-        KeyUse::decl(&config),
-        Permission::decl(&config),
         Environment::decl(&config),
         Sources::decl(&config),
         SignInSource::decl(&config),
         GroupSource::decl(&config),
-        ConnectionSource::decl(&config),
         SourceKey::decl(&config),
+        ConnectionTask::decl(&config),
+        ConnectionResult::decl(&config),
+        FoundConnection::decl(&config),
+        AddressQuestion::decl(&config),
         HttpResponse::decl(&config),
         Transport::decl(&config),
         BodyRule::decl(&config),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chat::HttpRequest;
+use super::connections::ConnectionTask;
 use super::dialogs::VercelAnswer;
 use super::model::ModelSettings;
 use super::questions::LogLevel;
@@ -14,6 +15,7 @@ use crate::failure::{HttpResponse, Transport};
 use crate::message::Message;
 use crate::recording::Recording;
 use crate::send::Parameter;
+use crate::sources::SourceKey;
 use crate::vercel::{NewSession, VercelTask};
 
 /// What a shell does next, mostly with the files of its folder. Names may start with the name of a subfolder: `vault/a.json`. A file whose
@@ -76,6 +78,19 @@ pub enum WorkStep {
         /// The token of the Vercel CLI.
         bearer: String,
     },
+    /// Compute the fingerprint of a key or another text: part of a salted hash. The result is [`WorkResult::Fingerprint`].
+    Fingerprint {
+        /// Where it is.
+        key: SourceKey,
+    },
+    /// Read the origins that keys belong to. The result is [`WorkResult::Origins`].
+    ReadOrigins,
+    /// Store the origins that keys belong to. The result is [`WorkResult::Done`].
+    WriteOrigins {
+        /// The fingerprint of each key, with its origins.
+        #[cfg_attr(test, ts(type = "[string, unknown][]"))]
+        origins: Vec<(String, Value)>,
+    },
     /// Send these requests at the same time, with the key of the connection. The result is [`WorkResult::Received`].
     Get {
         /// The requests, without the key.
@@ -91,7 +106,7 @@ pub enum WorkStep {
 
 /// What a [`WorkStep`] led to.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum WorkResult {
     /// The files of a folder, in any order.
@@ -107,6 +122,15 @@ pub enum WorkResult {
     Received(Vec<Received>),
     /// Texts in the order in which they were requested, as far as they exist.
     Texts(Vec<Option<String>>),
+    /// A text without its content.
+    Fingerprint {
+        /// The fingerprint.
+        fingerprint: String,
+        /// Whether the text can be sent as a key: it has no spaces, line breaks or other characters that aren't allowed in a header.
+        is_sendable: bool,
+    },
+    /// The fingerprint of each key, with its origins, in the order in which they were stored.
+    Origins(#[cfg_attr(test, ts(type = "[string, unknown][]"))] Vec<(String, Value)>),
 }
 
 /// What came of a request.
@@ -193,6 +217,8 @@ pub enum RequestsTask {
     Recordings(RecordingTask),
     /// Work on the sign-in with the Vercel CLI. Returns a [`SignInResult`].
     SignIn(Box<SignInTask>),
+    /// Work on connections. Returns a [`ConnectionResult`](crate::ConnectionResult).
+    Connections(ConnectionTask),
     /// Work on a list of models. Returns a [`CatalogView`](crate::CatalogView).
     Models(Box<ListTask>),
 }

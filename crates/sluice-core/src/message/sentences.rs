@@ -298,6 +298,7 @@ messages! {
     // Connections.
     EnvironmentLabel = "Environment",
     ManageModels = "Manage Models",
+    DemoLabel = "Demo",
     SignedInElsewhere = "You signed in for {0}, but the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
 
     // Dialogs about connections.

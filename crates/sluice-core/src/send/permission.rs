@@ -1,14 +1,10 @@
 //! Decides whether an editor may use an address with a key, or has to ask its user first.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Consent, Endpoint};
 use crate::message::{Message, MessageCode};
 
 /// What is known about a key, or about using an address without one. The key itself stays in the shell.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyUse {
     /// Whether there is a key.
     pub has_key: bool,
@@ -19,9 +15,7 @@ pub struct KeyUse {
 }
 
 /// Whether anything may be sent to an address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Permission {
     /// It may be used.
     Granted,
