@@ -168,7 +168,15 @@ function readStream(input, body) {
 /** Works on the list of a server about which nothing is known, and which answers every request with `received`. */
 async function models(work, received) {
   const perform = async ({ type }) => (type === "get" ? { received: [received] } : type === "read" ? "missing" : { done: true });
-  const task = { connection: "", baseUrl: "https://gateway.example/v1", isDemo: false, isTrial: false, settings: {}, extraHeaders: {} };
+  const task = {
+    connection: "",
+    label: "",
+    baseUrl: "https://gateway.example/v1",
+    isDemo: false,
+    isTrial: false,
+    settings: {},
+    extraHeaders: {},
+  };
   await requests.run({ models: { ...task, work: "forget" } }, { perform });
   await requests.run({ models: { ...task, work } }, { perform });
 }

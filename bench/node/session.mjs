@@ -76,7 +76,7 @@ const data = Array.from({ length: 150 }, (_, index) => ({
 }));
 const response = { status: 200, headers: [["content-type", "application/json"]], body: JSON.stringify({ data }) };
 const perform = async ({ type }) => (type === "get" ? { received: [response] } : type === "read" ? "missing" : { done: true });
-const task = { connection: "", baseUrl: BASE, isDemo: false, isTrial: false, settings: {}, extraHeaders: {} };
+const task = { connection: "", label: "", baseUrl: BASE, isDemo: false, isTrial: false, settings: {}, extraHeaders: {} };
 const { models } = await requests.run({ models: { ...task, work: "refresh" } }, { perform });
 if (models.length !== data.length) throw new Error(`${models.length} models are listed`);
 const listing = [];

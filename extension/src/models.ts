@@ -77,11 +77,11 @@ export class ModelLists {
   }
 
   async #run(connection: Connection, work: ListWork): Promise<CatalogView> {
-    const { id, endpoint, isDemo, isTrial } = connection;
+    const { id, label, endpoint, isDemo, isTrial } = connection;
     const requests = await this.modules.requests();
     const { models: settings, headers } = readSettings(requests, this.log);
     const extraHeaders = headers[endpoint.origin] ?? {};
-    const task = { connection: id, baseUrl: endpoint.baseUrl, isDemo, isTrial, settings, extraHeaders, work };
+    const task = { connection: id, label, baseUrl: endpoint.baseUrl, isDemo, isTrial, settings, extraHeaders, work };
     const folder = new Folder(this.storage, (error) => this.log.failure("warn", "The list of models cannot be kept", error));
     const perform: Shell["perform"] = async (step, content) =>
       step.type === "get"

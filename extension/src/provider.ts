@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { CatalogView, ListedModel, Note, Settings } from "../../packages/loader/src/core.js";
+import type { ListedModel, Note, RoundEvent, RoundView, Settings } from "../../packages/loader/src/core.js";
 import { type Answered, exchange } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
@@ -35,21 +35,15 @@ export interface Services {
   readonly images: vscode.Uri;
 }
 
-/** The built-in gateway's model for conversations; its other models are for tests. */
-const DEMO_MODEL = "sluice/demo";
+/** The models of a connection. */
+type Listed = readonly [Connection, readonly ListedModel[]];
+
 const GROUPS_COME_WITHIN_MS = 1_000;
 const LISTS_COME_WITHIN_MS = 10_000;
 
 export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeLanguageModelChatInformation = this.#changed.event;
-  /**
-   * Whether a group in Manage Models has brought models in the current round. A round starts with a question without a
-   * configuration.
-   */
-  #groupHasModels = false;
-  #demoIsOffered = false;
-  #demoWasOffered = false;
   /** What the user, or the log, was told. */
   readonly #told = new Set<string>();
   /** Keyed by base URL: where the API really is. */
@@ -73,73 +67,52 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     { configuration }: vscode.PrepareLanguageModelChatModelOptions,
     _token: vscode.CancellationToken,
   ): Promise<SluiceModel[]> {
-    const { connections, dialogs, modules } = this.services;
+    const { connections, modules } = this.services;
     const requests = await modules.requests();
     if (configuration !== undefined) {
       const connection = await connections.configured(configuration);
-      if (connection === undefined) {
-        return [];
-      }
-      const models = this.#shown(requests, connection, await this.#models(connection));
-      this.#groupHasModels ||= models.length > 0;
-      if (this.#groupHasModels && this.#demoIsOffered) {
-        this.#changed.fire();
-      }
-      return models;
+      return connection === undefined ? [] : this.#shown(requests, [[connection, await this.#models(connection)]], true).shown;
     }
-    const groupHadModels = this.#groupHasModels;
-    this.#groupHasModels = false;
+    this.#round(requests, "began");
     this.listed = [];
     const own = await connections.own((problem) => this.#tell(problem));
-    const lists = await Promise.all(
-      own.map((connection) => this.#models(connection).catch((problem: unknown) => this.#tell(problem, connection.label))),
-    );
-    const models = own.flatMap((connection, index) => this.#shown(requests, connection, lists[index]!));
-    this.#ungrouped = new Set(models.map(({ id }) => id));
-    if (groupHadModels && models.length === 0) {
-      // The group may have been removed. If there is none, another round offers the demo.
-      setTimeout(() => this.#groupHasModels || this.#changed.fire(), GROUPS_COME_WITHIN_MS);
+    const list = async (connection: Connection): Promise<Listed> => [
+      connection,
+      await this.#models(connection).catch((problem: unknown) => this.#tell(problem, connection.label)),
+    ];
+    const { shown, view } = this.#shown(requests, await Promise.all(own.map(list)), false);
+    this.#ungrouped = new Set(shown.map(({ id }) => id));
+    if (view.demo === null) {
+      return shown;
     }
-    this.#demoIsOffered = models.length === 0 && !groupHadModels;
-    if (this.#demoIsOffered) {
-      this.#demoWasOffered = true;
-      void dialogs.once("greeted", "greet");
-    }
-    if (!this.#demoWasOffered) {
-      return models;
-    }
-    // A chat may still be using the demo when the other models arrive, so it is only hidden.
     const demo = await connections.demo();
-    // A server may have a model with the same id, which would get the demo's answers.
-    const isTaken = models.some(({ id }) => id === DEMO_MODEL);
-    const [model] = (await this.#models(demo)).filter(({ id }) => id === DEMO_MODEL && !isTaken);
-    return [...models, ...(model === undefined ? [] : [{ ...information(model, demo), isUserSelectable: this.#demoIsOffered }])];
+    const model = (await this.#models(demo)).find(({ id }) => id === view.demo);
+    return [...shown, ...(model === undefined ? [] : [{ ...information(model, demo), isUserSelectable: view.isDemoOffered }])];
   }
 
-  /** Adds the models of a connection to the current round. */
-  #shown(requests: Requests, connection: Connection, models: readonly ListedModel[]): SluiceModel[] {
-    const listed = this.listed.map(({ model }) => model.id);
-    const names = requests.distinguish(listed, connection.label, models);
-    const shown = models.map((model, index) => information(model, connection, names[index]));
+  /** Adds the models of connections to the current round. */
+  #shown(requests: Requests, lists: readonly Listed[], isGroup: boolean): { shown: SluiceModel[]; view: RoundView } {
+    const listed = lists.map(([{ label }, models]) => ({
+      label,
+      models: models.map(({ id, name, isDefault }) => ({ id, name, isDefault })),
+    }));
+    const view = this.#round(requests, isGroup ? { group: listed[0]! } : { ungrouped: listed });
+    const names = view.names.values();
+    const shown = lists.flatMap(([connection, models]) => models.map((model) => information(model, connection, names.next().value)));
     this.listed = [...this.listed, ...shown];
-    const suitable = shown.find(({ model }) => model.isDefault);
-    if (suitable !== undefined) {
-      void this.services.dialogs.once("choseDefault", { startWith: suitable.id });
-    }
-    return shown;
+    return { shown, view };
   }
 
-  /** VS Code waits for one server after the other, so one that doesn't answer must not keep the others from the picker. */
-  async #list(connection: Connection): Promise<CatalogView> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const slow = new Promise<never>((_, reject) => {
-      const text = vscode.l10n.t("{0} has not answered yet. Its models appear as soon as it does.", connection.label);
-      timer = setTimeout(() => reject(plainError(text)), LISTS_COME_WITHIN_MS);
-    });
-    const list = this.services.lists.list(connection);
-    // The change is announced when it arrives.
-    list.catch((error: unknown) => this.services.log.failure("debug", `Models of ${connection.endpoint.origin}`, error));
-    return Promise.race([list, slow]).finally(() => clearTimeout(timer));
+  #round(requests: Requests, event: RoundEvent): RoundView {
+    const view = requests.round(event);
+    view.dialogs.forEach(([name, dialog]) => void this.services.dialogs.once(name, dialog));
+    if (view.mustRepeat) {
+      this.#changed.fire();
+    }
+    if (view.awaitsGroups) {
+      setTimeout(() => this.#round(requests, "groupsDue"), GROUPS_COME_WITHIN_MS);
+    }
+    return view;
   }
 
   /** VS Code has no place for problems with keys that it doesn't know about. */
@@ -151,11 +124,22 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     return [];
   }
 
-  /** Throws the reason if a server lists no models. VS Code shows it in place of the models. */
+  /**
+   * Throws the reason if a server lists no models. VS Code shows it in place of the models. It waits for one server after the other,
+   * so one that doesn't answer must not keep the others from the picker.
+   */
   async #models(connection: Connection): Promise<readonly ListedModel[]> {
-    const { models, check } = await this.#list(connection);
-    if (models.length === 0) {
-      throw plainError(check.note === null ? vscode.l10n.t("{0} lists no models.", connection.label) : localized(check.note));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const slow = new Promise<never>((_, reject) => {
+      const text = vscode.l10n.t("{0} has not answered yet. Its models appear as soon as it does.", connection.label);
+      timer = setTimeout(() => reject(plainError(text)), LISTS_COME_WITHIN_MS);
+    });
+    const list = this.services.lists.list(connection);
+    // The change is announced when it arrives.
+    list.catch((error: unknown) => this.services.log.failure("debug", `Models of ${connection.endpoint.origin}`, error));
+    const { models, problem } = await Promise.race([list, slow]).finally(() => clearTimeout(timer));
+    if (problem !== null) {
+      throw plainError(localized(problem));
     }
     return models;
   }

@@ -174,7 +174,6 @@ const OWN_PROBLEMS = [
   "The sign-in with the Vercel CLI has expired.",
   'You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.',
   "{0} has not answered yet. Its models appear as soon as it does.",
-  "{0} lists no models.",
 ];
 
 type Code = keyof typeof MESSAGES;

@@ -115,7 +115,7 @@ impl Machine {
         };
         for (work, received) in works {
             let models = json!({
-                "connection": "", "baseUrl": "https://gateway.example/v1", "isDemo": false, "isTrial": false,
+                "connection": "", "label": "", "baseUrl": "https://gateway.example/v1", "isDemo": false, "isTrial": false,
                 "settings": {}, "extraHeaders": {}, "work": work
             });
             let task = json!({"task": {"models": models}, "nowMs": 1_000_000, "random": vec![0; 16]});

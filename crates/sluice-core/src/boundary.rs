@@ -20,7 +20,9 @@ mod work;
 
 pub(crate) use chat::NOTE;
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
-pub use connections::{AddressQuestion, ConnectionResult, ConnectionTask, FoundConnection};
+pub use connections::{
+    AddressQuestion, ConnectionResult, ConnectionTask, FoundConnection, RoundEvent, RoundList, RoundModel, RoundView,
+};
 pub use dialogs::{
     ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,
     InputAnswer, ServerCheck, VercelAnswer,

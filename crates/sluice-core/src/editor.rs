@@ -4,6 +4,7 @@ mod card;
 mod ending;
 mod model;
 mod report;
+mod rounds;
 mod status_bar;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value, json};
 pub use ending::{Reader, RejectedAnswer, ShownRejection};
 pub use model::DEMO_BASE_URL;
 pub use report::ReportFacts;
+pub use rounds::ModelRounds;
 pub use status_bar::{StatusBarFacts, StatusBarView};
 
 /// Returns a JSON schema that completes these ids of models in the user's settings.

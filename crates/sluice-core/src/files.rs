@@ -32,6 +32,7 @@ use serde_json::Value;
 
 use crate::boundary::{FileEntry, Received, RequestsTask, WorkResult, WorkStep, WorkTask};
 use crate::connections::ConnectionNotes;
+use crate::editor::ModelRounds;
 use crate::message::Language;
 use crate::models::ModelLists;
 use crate::steps::{Steps, Work};
@@ -76,6 +77,8 @@ pub struct EditorState {
     pub vault: Shared<Vault>,
     /// What is remembered about its connections.
     pub connections: Shared<ConnectionNotes>,
+    /// The rounds in which it asks for models.
+    pub rounds: Shared<ModelRounds>,
     /// The models of its connections.
     pub lists: Shared<ModelLists>,
     /// The language of the user.

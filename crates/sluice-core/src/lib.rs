@@ -103,7 +103,9 @@ pub use boundary::{
     Activity, Dollars, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, TooltipLine,
     Totals,
 };
-pub use boundary::{AddressQuestion, ConnectionResult, ConnectionTask, FoundConnection};
+pub use boundary::{
+    AddressQuestion, ConnectionResult, ConnectionTask, FoundConnection, RoundEvent, RoundList, RoundModel, RoundView,
+};
 pub use boundary::{
     BuildRequest, CatalogView, HistoryPeriod, HistoryRow, LogLevel, PreparedRequest, RequestsQuestion, TokensQuestion,
 };
@@ -135,7 +137,8 @@ pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits
 pub use connections::ConnectionNotes;
 pub use dialogs::DialogWork;
 pub use editor::{
-    DEMO_BASE_URL, Reader, RejectedAnswer, ReportFacts, ShownRejection, StatusBarFacts, StatusBarView, settings_schema,
+    DEMO_BASE_URL, ModelRounds, Reader, RejectedAnswer, ReportFacts, ShownRejection, StatusBarFacts, StatusBarView,
+    settings_schema,
 };
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
@@ -153,8 +156,8 @@ pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Language, Message, MessageCode, join_messages};
 pub use models::{
-    Credit, KeyCheck, KeyState, ListState, ModelCatalog, ModelLists, OverrideField, Refresh, check_key, distinguish,
-    edit_override, finds_model, override_form, similar_models,
+    Credit, KeyCheck, KeyState, ListState, ModelCatalog, ModelLists, OverrideField, Refresh, check_key, edit_override,
+    finds_model, override_form, similar_models,
 };
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use pace::Pace;

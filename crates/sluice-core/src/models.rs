@@ -45,7 +45,7 @@ pub(crate) use capabilities::EFFORTS;
 pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use credits::{Credit, KeyCheck, KeyState, check_key};
 pub(crate) use describe::capitalized;
-pub use distinguish::distinguish;
+pub(crate) use distinguish::distinguish;
 pub use lists::ModelLists;
 pub use rules::{finds_model, similar_models};
 

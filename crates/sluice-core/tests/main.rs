@@ -48,6 +48,7 @@ mod prompt;
 mod receive;
 mod recording;
 mod request_schema;
+mod rounds;
 mod secrets;
 mod send;
 mod send_thinking;

@@ -25,7 +25,7 @@ struct World {
 impl World {
     fn start(&mut self, work: &Value) -> (ShellWork, WorkStep) {
         let mut task = json!({
-            "connection": "https://a.example/v1 f1f1", "baseUrl": "https://a.example/v1", "isDemo": false,
+            "connection": "https://a.example/v1 f1f1", "label": "A", "baseUrl": "https://a.example/v1", "isDemo": false,
             "isTrial": false, "settings": {}, "extraHeaders": {"X-Team": "red"}, "work": work,
         });
         for (name, value) in self.task.as_object().into_iter().flatten() {
@@ -96,7 +96,9 @@ impl World {
         for flag in ["changed", "mustRefresh"].into_iter().filter(|flag| result[flag] == true) {
             seen += &format!(" {flag}");
         }
-        for (name, value) in [("tell", &result["tell"]), ("refusal", &result["check"]["refusal"])] {
+        for (name, value) in
+            [("tell", &result["tell"]), ("refusal", &result["check"]["refusal"]), ("problem", &result["problem"])]
+        {
             seen += &if value.is_null() { String::new() } else { format!("\n{name}: {}", text(value)) };
         }
         if !result["credit"].is_null() {
@@ -401,4 +403,29 @@ fn work_that_overlaps_sees_the_same_list() {
     let (_, result) = world.perform(step);
     let WorkStep::Done { result } = slow.next(Some(result)) else { panic!() };
     assert_eq!(result["models"][0]["refused"], json!(["store"]));
+}
+
+#[test]
+fn a_server_that_lists_no_models_is_a_problem() {
+    let mut world = with_list();
+    world.server.clear();
+    world.check(&json!("list"), expect![[r#"
+        read models-https_a.example_v1_f1f1.json
+        get /v1/models /v1/credits
+        "missing" known: 0, listed: []
+        problem: No connection to https://a.example. Check the network, the proxy settings and the base URL.
+        trace: Models of https://a.example: No connection to https://a.example. Check the network, the proxy settings and the base URL.
+        info: Models of https://a.example: 0 models can chat; notes about the list, shown at trace: 1.
+    "#]]);
+    world.server.insert("/models", ok(&json!({"data": []})));
+    world.check(
+        &json!("list"),
+        expect![[r#"
+        get /v1/models /v1/credits
+        "missing" known: 0, listed: []
+        problem: The server lists no model that chats.
+        trace: Models of https://a.example: The server lists no model that chats.
+        info: Models of https://a.example: 0 models can chat; notes about the list, shown at trace: 1.
+    "#]],
+    );
 }

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BodyRule, BuildRequest, Counter, DialogWork, EditorState, Endpoint, HttpRequest, Language,
-    PreparedRequest, Probe, Reader, RequestsQuestion, RequestsTask, Secrets, ToolOrder, Vault, WorkTask, distinguish,
-    log_outcome, logged_model, question_id, read_settings, settings_schema, vercel_session,
+    PreparedRequest, Probe, Reader, RequestsQuestion, RequestsTask, Secrets, ToolOrder, Vault, WorkTask, log_outcome,
+    logged_model, question_id, read_settings, settings_schema, vercel_session,
 };
 
 thread_local! {
@@ -67,6 +67,9 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
         },
+        RequestsQuestion::Round(event) => {
+            to_json(&STATE.with(|state| state.rounds.with(|rounds| rounds.handle(event))))
+        }
         RequestsQuestion::OpenVault { file, now_ms } => {
             with_vault(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())
@@ -92,7 +95,6 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(rule) => to_json(&rule),
             Err(transport) => to_json(&transport),
         },
-        RequestsQuestion::Distinguish { listed, label, models } => to_json(&distinguish(&listed, &label, models)),
         RequestsQuestion::EstimateText { model, text } => to_json(&Counter::estimating().text(&model, &text)),
         RequestsQuestion::EstimateMessage { model, message } => {
             to_json(&Counter::estimating().message(&model, &message))

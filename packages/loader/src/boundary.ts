@@ -713,6 +713,58 @@ text: Array<Message>,
  */
 buttons: Array<Message>, };
 
+export type RoundEvent = "began" | { "ungrouped": Array<RoundList> } | { "group": RoundList } | "groupsDue";
+
+export type RoundList = { 
+/**
+ * The name of the connection.
+ */
+label: string, 
+/**
+ * Its models.
+ */
+models: Array<RoundModel>, };
+
+export type RoundModel = { 
+/**
+ * The server's id.
+ */
+id: string, 
+/**
+ * The name that the user sees.
+ */
+name: string, 
+/**
+ * See [`ChatModel::is_default`](crate::ChatModel::is_default).
+ */
+isDefault: boolean, };
+
+export type RoundView = { 
+/**
+ * VS Code's id and the name of each model, in the order of the event.
+ */
+names: Array<[string, string]>, 
+/**
+ * The model of the demo that is listed too, by its id.
+ */
+demo: string | null, 
+/**
+ * Whether the user can choose the demo. A chat may be using it while it is hidden.
+ */
+isDemoOffered: boolean, 
+/**
+ * Whether to send [`RoundEvent::GroupsDue`] after a second.
+ */
+awaitsGroups: boolean, 
+/**
+ * Whether another round is needed.
+ */
+mustRepeat: boolean, 
+/**
+ * Dialogs that each user sees only once, with the names under which that is remembered.
+ */
+dialogs: Array<[string, Dialog]>, };
+
 export type HttpResponse = { 
 /**
  * The HTTP status.
@@ -2459,6 +2511,10 @@ export type ListTask = {
  */
 connection: string, 
 /**
+ * The name that the user sees.
+ */
+label: string, 
+/**
  * The address of the server.
  */
 baseUrl: string, 
@@ -3422,7 +3478,7 @@ export type CheckResult = "works" | "absent" | "failed" | "unknown";
 
 export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "instructions" | "turns" | "images" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
 
-export type RequestsQuestion = { "setLanguage": Language } | { "parseEndpoint": string } | { "openVault": { 
+export type RequestsQuestion = { "setLanguage": Language } | { "parseEndpoint": string } | { "round": RoundEvent } | { "openVault": { 
 /**
  * The contents.
  */
@@ -3462,19 +3518,7 @@ parameters: Array<Parameter>, } } | { "bodyRule": {
 /**
  * The HTTP status.
  */
-status: number, } } | { "distinguish": { 
-/**
- * The server's ids of the models that were listed before.
- */
-listed: Array<string>, 
-/**
- * The name of the connection.
- */
-label: string, 
-/**
- * Its models, with their ids and names.
- */
-models: Array<[string, string]>, } } | { "estimateText": { 
+status: number, } } | { "estimateText": { 
 /**
  * The model that decides how text is split.
  */
@@ -3623,6 +3667,10 @@ export type CatalogView = {
  * The models to offer, after [`ListWork::List`](crate::ListWork::List).
  */
 models: Array<ListedModel>, 
+/**
+ * Why there are none.
+ */
+problem: Array<Message> | null, 
 /**
  * How old the list is.
  */

@@ -170,6 +170,7 @@ export const MESSAGES = {
   noListHere: "There is no list of models at {0}, and none at {1}. Check the base URL, or name the models in the settings.",
   notAList: "The answer (HTTP {0}) is not a list of models; check the base URL.",
   noModelChats: "The server lists no model that chats.",
+  listsNoModels: "{0} lists no models.",
   modelsStay: "The known models stay available.",
   providersUnknown: "The server does not say which providers serve {0}",
   tokenLimits: "{0} tokens: {1} in, {2} out",

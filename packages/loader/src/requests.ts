@@ -20,6 +20,8 @@ import type {
   ReportFacts,
   RequestsQuestion,
   RequestsTask,
+  RoundEvent,
+  RoundView,
   Settings,
   ShownRejection,
   SpendChoice,
@@ -90,6 +92,11 @@ export class Requests {
     return this.#ask({ parseEndpoint: address });
   }
 
+  /** Something happened while an editor asks for models. Returns what it does about that. */
+  round(event: RoundEvent): RoundView {
+    return this.#instanceOfConnections().ask(JSON.stringify({ round: event } satisfies RequestsQuestion), ask);
+  }
+
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */
   buildRequest(chat: Uint8Array, baseUrl: string, without: Parameter[] = []): Prepared {
     const instance = this.#current();
@@ -146,11 +153,6 @@ export class Requests {
       return runWork(new Instance<RequestsExports>(this.#module), task, shell);
     }
     return runWork(this.#instanceOfConnections(), task, shell);
-  }
-
-  /** Returns an id and a name for each model of a connection. They differ from those of the models that were listed before. */
-  distinguish(listed: string[], label: string, models: readonly { id: string; name: string }[]): [id: string, name: string][] {
-    return this.#ask({ distinguish: { listed, label, models: models.map(({ id, name }) => [id, name]) } });
   }
 
   /** Estimates tokens without a vocabulary: immediately, and some per cent too high. */

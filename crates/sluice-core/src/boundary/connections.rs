@@ -1,8 +1,8 @@
-//! The connections of an editor, as they cross to a shell.
+//! The connections of an editor and the rounds in which it lists their models, as they cross to a shell.
 
 use serde::{Deserialize, Serialize};
 
-use super::dialogs::{DialogConnection, DialogLevel};
+use super::dialogs::{Dialog, DialogConnection, DialogLevel};
 use super::questions::LogLevel;
 use crate::keys::KeptKey;
 use crate::message::Message;
@@ -73,4 +73,62 @@ pub struct AddressQuestion {
     pub text: Vec<Message>,
     /// The button.
     pub buttons: Vec<Message>,
+}
+
+/// Something that happens while an editor asks for models. It asks in rounds: once for all connections that belong to no group
+/// in Manage Models, and then once for each group.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum RoundEvent {
+    /// A round begins.
+    Began,
+    /// The connections that belong to no group have listed their models.
+    Ungrouped(Vec<RoundList>),
+    /// A group has listed its models.
+    Group(RoundList),
+    /// If there are groups, they have listed their models by now.
+    GroupsDue,
+}
+
+/// The models of a connection.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RoundList {
+    /// The name of the connection.
+    pub label: String,
+    /// Its models.
+    pub models: Vec<RoundModel>,
+}
+
+/// A model of a connection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RoundModel {
+    /// The server's id.
+    pub id: String,
+    /// The name that the user sees.
+    pub name: String,
+    /// See [`ChatModel::is_default`](crate::ChatModel::is_default).
+    pub is_default: bool,
+}
+
+/// What a shell does after a [`RoundEvent`].
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RoundView {
+    /// VS Code's id and the name of each model, in the order of the event.
+    pub names: Vec<(String, String)>,
+    /// The model of the demo that is listed too, by its id.
+    pub demo: Option<String>,
+    /// Whether the user can choose the demo. A chat may be using it while it is hidden.
+    pub is_demo_offered: bool,
+    /// Whether to send [`RoundEvent::GroupsDue`] after a second.
+    pub awaits_groups: bool,
+    /// Whether another round is needed.
+    pub must_repeat: bool,
+    /// Dialogs that each user sees only once, with the names under which that is remembered.
+    pub dialogs: Vec<(&'static str, Dialog)>,
 }

@@ -9,7 +9,7 @@ use crate::message::{Message, MessageCode};
 use crate::vercel::{VercelProject, VercelTask, VercelTeam};
 
 /// A dialog that a shell can start.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Dialog {

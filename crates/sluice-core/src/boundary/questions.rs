@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::chat::{ChatMessage, ChatRequest};
+use super::connections::RoundEvent;
 use super::dialogs::{Dialog, ServerCheck};
 use super::inspect::RecordsQuestion;
 use super::model::ListedModel;
@@ -32,6 +33,8 @@ pub enum RequestsQuestion {
     /// Checks a base URL. Returns an [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is
     /// wrong with it. An endpoint that is unencrypted must be confirmed by the user.
     ParseEndpoint(String),
+    /// Something happened while the editor asks for models. Returns a [`RoundView`](crate::RoundView).
+    Round(RoundEvent),
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
     OpenVault {
         /// The contents.
@@ -74,15 +77,6 @@ pub enum RequestsQuestion {
     BodyRule {
         /// The HTTP status.
         status: u16,
-    },
-    /// Gives different ids and names to models that several keys have. Returns a list of ids with names.
-    Distinguish {
-        /// The server's ids of the models that were listed before.
-        listed: Vec<String>,
-        /// The name of the connection.
-        label: String,
-        /// Its models, with their ids and names.
-        models: Vec<(String, String)>,
     },
     /// Estimates the tokens of a text without a vocabulary.
     EstimateText {
@@ -225,6 +219,8 @@ pub struct PreparedRequest {
 pub struct CatalogView {
     /// The models to offer, after [`ListWork::List`](crate::ListWork::List).
     pub models: Vec<ListedModel>,
+    /// Why there are none.
+    pub problem: Option<Vec<Message>>,
     /// How old the list is.
     pub state: ListState,
     /// What a dialog needs to know about it.

@@ -230,6 +230,8 @@ pub enum RequestsTask {
 pub struct ListTask {
     /// Identifies the server and the key.
     pub connection: String,
+    /// The name that the user sees.
+    pub label: String,
     /// The address of the server.
     pub base_url: String,
     /// Whether it is the demo, whose models aren't kept.

@@ -204,6 +204,7 @@ messages! {
     NoListHere = "There is no list of models at {0}, and none at {1}. Check the base URL, or name the models in the settings.",
     NotAList = "The answer (HTTP {0}) is not a list of models; check the base URL.",
     NoModelChats = "The server lists no model that chats.",
+    ListsNoModels = "{0} lists no models.",
     ModelsStay = "The known models stay available.",
     ProvidersUnknown = "The server does not say which providers serve {0}",
 

@@ -9,7 +9,7 @@ use crate::link_free::link_free;
 ///
 /// `listed` has the server's ids of the models that were listed before, `label` is the name of the connection, and `models` are
 /// its models with their ids and names.
-pub fn distinguish(listed: &[String], label: &str, models: Vec<(String, String)>) -> Vec<(String, String)> {
+pub(crate) fn distinguish(listed: &[String], label: &str, models: Vec<(String, String)>) -> Vec<(String, String)> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for id in listed {
         *times.entry(id).or_default() += 1;

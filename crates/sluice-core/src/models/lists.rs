@@ -10,7 +10,7 @@ use crate::boundary::{
     ServerCheck, WorkStep, WorkTask,
 };
 use crate::files::{Folder, Shared, ShellWork, hex};
-use crate::message::{Language, Message};
+use crate::message::{Language, Message, MessageCode};
 use crate::send::Endpoint;
 
 /// What is known about the models of all connections. A server may have other models for another key, or none.
@@ -69,7 +69,13 @@ impl Work {
         self.restore().await;
         match self.task.work.clone() {
             ListWork::Show => self.look(None),
-            ListWork::List => self.list().await,
+            ListWork::List => {
+                self.list().await;
+                if self.models.is_empty() {
+                    let unknown = || vec![Message::new(MessageCode::ListsNoModels, [&self.task.label])];
+                    self.view.problem = Some(self.view.check.note.clone().unwrap_or_else(unknown));
+                }
+            }
             ListWork::Refresh => self.refresh(false).await,
             ListWork::Check => self.refresh(true).await,
             ListWork::Credit => {
