@@ -3,29 +3,16 @@
 import * as vscode from "vscode";
 
 import type { Dialog } from "../../packages/loader/src/core.js";
-import type { Modules } from "../../packages/loader/src/modules.js";
-import type { Connections } from "./connections.js";
-import type { Dialogs } from "./dialogs.js";
-import type { Log } from "./log.js";
-import type { ModelLists } from "./models.js";
 import { showError, showInformation } from "./notify.js";
-import type { Recorder } from "./recorder.js";
+import type { Services } from "./provider.js";
 import { redactedReport } from "./report.js";
 import type { SpendGuard } from "./spend-guard.js";
-import type { VaultFiles } from "./vault-files.js";
 
 const WALKTHROUGH = "start";
 
-export interface CommandServices {
+export interface CommandServices extends Services {
   readonly context: vscode.ExtensionContext;
-  readonly connections: Connections;
-  readonly dialogs: Dialogs;
   readonly guard: SpendGuard;
-  readonly lists: ModelLists;
-  readonly log: Log;
-  readonly modules: Modules;
-  readonly recorder: Recorder;
-  readonly vault: VaultFiles;
 }
 
 export function registerCommands(services: CommandServices): vscode.Disposable[] {

@@ -4,28 +4,19 @@
 import * as vscode from "vscode";
 
 import type { ConnectionTest, Dialog, DialogModel, DialogStep, SpendChoice } from "../../packages/loader/src/boundary.js";
-import type { Modules } from "../../packages/loader/src/modules.js";
 import { testConnection } from "../../packages/loader/src/probe.js";
-import { type Connection, type Connections, isUsable, type Known } from "./connections.js";
+import { type Connection, isUsable, type Known } from "./connections.js";
 import type { KeyStore } from "./key-store.js";
-import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 import type { SluiceModel } from "./model-information.js";
-import type { ModelLists } from "./models.js";
 import { InputBox, pick, showMessage, showPage, withProgress } from "./notify.js";
-import type { Provider } from "./provider.js";
-import type { Recorder } from "./recorder.js";
+import type { Provider, Services } from "./provider.js";
 import { readSettings } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 
-interface DialogServices {
+interface DialogServices extends Pick<Services, "modules" | "connections" | "lists" | "log" | "recorder"> {
   readonly context: vscode.ExtensionContext;
-  readonly modules: Modules;
-  readonly connections: Connections;
   readonly keys: KeyStore;
-  readonly lists: ModelLists;
-  readonly log: Log;
-  readonly recorder: Recorder;
   readonly signIn: SignIn;
 }
 

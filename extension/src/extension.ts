@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { Modules } from "../../packages/loader/src/modules.js";
 import type { Credit } from "../view/protocol.js";
 import { registerCommands } from "./commands.js";
-import { Connections } from "./connections.js";
+import { type Connection, Connections } from "./connections.js";
 import { Dialogs } from "./dialogs.js";
 import { INSPECTOR, Inspector } from "./inspector.js";
 import { KeyStore } from "./key-store.js";
@@ -16,7 +16,7 @@ import { PickerChoices } from "./picker-choices.js";
 import { Provider } from "./provider.js";
 import { Recorder } from "./recorder.js";
 import { checkSettings, isIncremental } from "./settings.js";
-import { SettingsSchema } from "./settings-schema.js";
+import { registerSettingsSchema } from "./settings-schema.js";
 import { SignIn } from "./sign-in.js";
 import { SpendGuard } from "./spend-guard.js";
 import { TokenCounts } from "./tokens.js";
@@ -56,31 +56,21 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     void recorder.finish(record);
   });
   const credits = async (): Promise<Credit[]> => {
-    const asked = connections.usable.map(async (connection) => ({
-      server: connection.label,
-      text: (await lists.work(connection, "credit")).credit,
-    }));
-    const known = await Promise.all(asked.map((one) => one.catch(() => undefined)));
-    return known.flatMap((one) => (one == null || one.text === null ? [] : [{ server: one.server, text: one.text }]));
+    const ask = async (connection: Connection): Promise<Credit[]> => {
+      const { credit } = await lists.work(connection, "credit");
+      return credit === null ? [] : [{ server: connection.label, text: credit }];
+    };
+    return (await Promise.all(connections.usable.map((connection) => ask(connection).catch(() => [])))).flat();
   };
   const inspector = new Inspector(context.extensionUri, counts, recorder, dialogs, credits, log);
   const vault = new VaultFiles(modules, context.globalStorageUri, log);
   saving = [counts, vault];
-  const provider = new Provider({
-    dialogs,
-    modules,
-    connections,
-    lists,
-    log,
-    counts,
-    vault,
-    recorder,
-    status,
-    choices: new PickerChoices(context.globalStorageUri),
-    images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
-  });
+  const choices = new PickerChoices(context.globalStorageUri);
+  const images = vscode.Uri.joinPath(context.globalStorageUri, "images");
+  const services = { dialogs, modules, connections, lists, log, counts, vault, recorder, status, choices, images };
+  const provider = new Provider(services);
   const refreshProvider = (): void => provider.refresh();
-  const schema = new SettingsSchema(modules, () => provider.listed.map(({ model }) => model.id));
+  const listed = (): string[] => provider.listed.map(({ model }) => model.id);
   const check = async (): Promise<void> => checkSettings(await modules.requests(), log, dialogs);
   // This isn't needed before VS Code asks for models, which loads the module that it needs.
   const firstLook = connections.onDidLook(() => {
@@ -96,10 +86,9 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     vscode.window.registerWebviewViewProvider(INSPECTOR, inspector),
     vscode.commands.registerCommand("sluice.showUsage", () => inspector.show("usage")),
     registerProvider("sluice", provider),
-    ...registerCommands({ context, connections, dialogs, guard, lists, log, modules, recorder, vault }),
+    ...registerCommands({ ...services, context, guard }),
     signIn.onDidChange(refreshProvider),
-    schema.register(),
-    provider.onDidChangeLanguageModelChatInformation(() => schema.changed()),
+    registerSettingsSchema(modules, listed, provider.onDidChangeLanguageModelChatInformation),
     keys.onDidChange(refreshProvider),
     connections.onDidConfirm(refreshProvider),
     lists.onDidRefuse((keyRefused) => dialogs.run({ keyRefused })),

@@ -7,27 +7,16 @@ import type { Modules } from "../../packages/loader/src/modules.js";
 
 const SCHEME = "sluice-schema";
 
-/** Offers the ids that `listed` returns. Call `changed` when there are others. */
-export class SettingsSchema implements vscode.TextDocumentContentProvider {
-  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
-  readonly onDidChange = this.#changed.event;
-  readonly #asked = new Set<vscode.Uri>();
-
-  constructor(
-    private readonly modules: Modules,
-    private readonly listed: () => string[],
-  ) {}
-
-  register(): vscode.Disposable {
-    return vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
-  }
-
-  changed(): void {
-    this.#asked.forEach((uri) => this.#changed.fire(uri));
-  }
-
-  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
-    this.#asked.add(uri);
-    return JSON.stringify((await this.modules.requests()).settingsSchema(this.listed()));
-  }
+/** Offers the ids that `listed` returns, and other ones when `onDidChangeModels` fires. */
+export function registerSettingsSchema(modules: Modules, listed: () => string[], onDidChangeModels: vscode.Event<void>): vscode.Disposable {
+  const asked = new Set<vscode.Uri>();
+  const changed = new vscode.EventEmitter<vscode.Uri>();
+  onDidChangeModels(() => asked.forEach((uri) => changed.fire(uri)));
+  return vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+    onDidChange: changed.event,
+    provideTextDocumentContent: async (uri) => {
+      asked.add(uri);
+      return JSON.stringify((await modules.requests()).settingsSchema(listed()));
+    },
+  });
 }
