@@ -6,15 +6,11 @@
 
 import * as vscode from "vscode";
 
-import type { LoggedOutcome } from "../../packages/loader/src/core.js";
+import type { LoggedOutcome, LogLevel } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 
 /** The maximum number of lines in a report. */
 const REMEMBERED = 200;
-/** The maximum number of characters in a line. */
-const MAX_LINE = 2_000;
-
-type Level = "debug" | "info" | "warn" | "error";
 
 export class Log {
   /** The latest lines with their times and levels, oldest first, without those at trace. */
@@ -53,7 +49,7 @@ export class Log {
   /** Logs at the only level at which a server may be quoted. Costs almost nothing unless that level is on. */
   trace(message: string): void {
     if (this.isTracing) {
-      this.channel.trace(this.#line(message));
+      this.channel.trace(this.redact(message));
     }
   }
 
@@ -69,8 +65,8 @@ export class Log {
   /** Logs how a request ended. If it failed, the user sees `message`. If it is sent again, that happens after `retryMs`. */
   outcome(model: string, outcome: LoggedOutcome, message?: string, retryMs?: number): void {
     const more = { ...(message !== undefined && { message }), ...(retryMs !== undefined && { retryMs }) };
-    const [line, quote] = this.#core?.logOutcome({ model, outcome, ...more }) ?? [outcome.status, null];
-    this.#write(message === undefined ? "debug" : retryMs === undefined ? "error" : "warn", line);
+    const [level, line, quote] = this.#core?.logOutcome({ model, outcome, ...more }) ?? ["error", outcome.status, null];
+    this.#write(level, line);
     if (quote !== null) {
       this.trace(quote);
     }
@@ -81,7 +77,7 @@ export class Log {
     return this.#core?.loggedModel(id) ?? "a model";
   }
 
-  /** Masks secrets, anything that looks like one, and the user's name in paths. */
+  /** Masks secrets, anything that looks like one, and the user's name in paths, and shortens a very long line. */
   redact(text: string): string {
     try {
       return this.#core?.redact(this.#secrets, text) ?? (this.#secrets.size === 0 ? text : HIDDEN);
@@ -95,20 +91,13 @@ export class Log {
     this.channel.dispose();
   }
 
-  #write(level: Level, message: string): void {
-    const text = this.#line(message);
+  #write(level: LogLevel, message: string): void {
+    const text = this.redact(message);
     this.recent.push(`${new Date().toISOString()} ${level} ${text}`);
     if (this.recent.length > REMEMBERED) {
       this.recent.shift();
     }
     this.channel[level](text);
-  }
-
-  /** Masks secrets first, because half a secret wouldn't be recognized, and shortens between words. */
-  #line(message: string): string {
-    const text = this.redact(message);
-    const end = text.length <= MAX_LINE ? text.length : text.lastIndexOf(" ", MAX_LINE - 1) + 1;
-    return end === text.length ? text : `${text.slice(0, end)}… (${text.length - end} more characters)`;
   }
 }
 

@@ -63,8 +63,8 @@ export class TokenCounts {
     return typeof what === "string" ? tokens.countText(id, origin, what) : tokens.countMessage(id, origin, what);
   }
 
-  /** A request begins. It is counted when it has left, because counting would delay it. */
-  begin({ chat, conversationId, kind }: Prepared, model: ChatModel, origin: string): RequestLedger {
+  /** A request begins. It is counted when it has left, because counting would delay it. Returns the ledger of this request. */
+  begin({ chat, conversationId, kind }: Prepared, model: ChatModel, origin: string) {
     const id = crypto.randomUUID();
     const started = Date.now();
     // Requests for titles and the like say nothing about the conversation.
@@ -101,14 +101,16 @@ export class TokenCounts {
     };
     return {
       id,
-      permit: async () => {
+      /** Waits until the request may be sent. Throws if a limit forbids it. */
+      permit: async (): Promise<void> => {
         if ((await this.guard.limits()) !== null) {
           count();
           const tokens = await begun;
           await this.guard.permit(id, tokens, (task) => this.#work(tokens, task));
         }
       },
-      end: (entry) => {
+      /** The request is over. `entry` is what the exchange says about it. */
+      end: (entry: string | undefined): Promise<void> => {
         const recorded = end(entry);
         this.#recorded = Promise.allSettled([this.#recorded, recorded]);
         return recorded;
@@ -176,12 +178,4 @@ export class TokenCounts {
   #work<T>(tokens: Tokens, task: LedgerTask): Promise<T> {
     return this.#folder.inTurn((folder) => tokens.work<T>(task, folder));
   }
-}
-
-/** The ledger of one request: `permit` before it is sent, `end` once, with what the exchange says about it. */
-export interface RequestLedger {
-  readonly id: string;
-  /** Waits until the request may be sent. Throws if a limit forbids it. */
-  permit(): Promise<void>;
-  end(entry: string | undefined): Promise<void>;
 }

@@ -62,10 +62,9 @@ test("the core masks keys and names of users in every line, and a text that it c
   assert.equal(log.redact("anything"), "[hidden]");
 });
 
-test("a line has a maximum length, and a level that is off costs nothing", () => {
+test("a line has a maximum length, and a level that is off costs nothing", async () => {
   fake.reset();
-  const channel = vscode.window.createOutputChannel("Sluice", { log: true });
-  const log = new Log(channel);
+  const log = await logWithCore();
   log.warn(`acme/m: ${"a".repeat(10_000_000)}`);
   assert.deepEqual(fake.logged, ["warn: acme/m: … (10000000 more characters)"]);
 

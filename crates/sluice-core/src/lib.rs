@@ -152,7 +152,7 @@ pub use inspect::Records;
 pub use keys::{KeptKey, put_key, read_keys, remove_key};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, SpendCheck, TreeNode};
 pub use link_free::{link_free, link_free_lines};
-pub use log::{log_outcome, logged_model};
+pub use log::{log_line, log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Language, Message, MessageCode, join_messages};
 pub use models::{

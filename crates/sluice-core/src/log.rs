@@ -4,8 +4,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::boundary::{LoggedOutcome, Usage};
+use crate::boundary::{LogLevel, LoggedOutcome, Usage};
 use crate::models::EFFORTS;
+use crate::secrets::Secrets;
 
 /// Terms that the protocol and the gateway define. Any other word in their place may be a quotation.
 const PROTOCOL_TERMS: [&str; 36] = [
@@ -51,23 +52,40 @@ const PROTOCOL_TERMS: [&str; 36] = [
 
 /// The longest id of a model that is logged.
 const LONGEST_ID: usize = 100;
+/// The maximum number of characters in a line.
+const MAX_LINE: usize = 2_000;
 
-/// Describes how a request to a model ended, or why it is sent again. The first line
-/// contains no word that a server chose. The second one, if there is anything to quote, contains the message for the user
+/// Masks secrets, anything that looks like one, and the user's name in paths, and shortens a long line between words.
+pub fn log_line(secrets: &Secrets, text: &str) -> String {
+    // Half a secret wouldn't be recognized, so this comes first.
+    let text = secrets.redact(text);
+    let Some((limit, _)) = text.char_indices().nth(MAX_LINE) else { return text };
+    let (start, _) = text.split_at(limit);
+    let (kept, rest) = text.split_at(start.rfind(' ').map_or(0, |at| at + 1));
+    format!("{kept}… ({} more characters)", rest.chars().count())
+}
+
+/// Describes how a request to a model ended, or why it is sent again. `message` is what the user sees if it failed. The first
+/// line contains no word that a server chose. The second one, if there is anything to quote, contains the message for the user
 /// and the server's own error code, so it must only be logged at a level at which servers may be quoted.
 pub fn log_outcome(
     model: &str,
     outcome: &LoggedOutcome,
     message: Option<&str>,
     retry_ms: Option<u32>,
-) -> (String, Option<String>) {
+) -> (LogLevel, String, Option<String>) {
+    let level = match (message, retry_ms) {
+        (None, _) => LogLevel::Debug,
+        (Some(_), None) => LogLevel::Error,
+        (Some(_), Some(_)) => LogLevel::Warn,
+    };
     let retry = retry_ms.map(|ms| format!(". Asking again in {:.1} s.", f64::from(ms) / 1000.0));
     let line = describe_outcome(model, outcome) + &retry.unwrap_or_default();
     let error = outcome.error.as_ref();
     let request = error.and_then(|error| error.request_id.as_ref()).map(|id| format!("request {id}"));
     let said = [message, error.and_then(|error| error.code.as_deref()), request.as_deref()];
     let said: Vec<&str> = said.into_iter().flatten().collect();
-    (line, (!said.is_empty()).then(|| format!("{model}: {}", said.join(", "))))
+    (level, line, (!said.is_empty()).then(|| format!("{model}: {}", said.join(", "))))
 }
 
 fn describe_outcome(model: &str, outcome: &LoggedOutcome) -> String {
@@ -122,12 +140,27 @@ mod tests {
     use expect_test::expect;
     use serde_json::{Value, json};
 
-    use super::log_outcome;
+    use super::{log_line, log_outcome};
+    use crate::secrets::Secrets;
 
     /// Returns nothing if the outcome can't be read.
     fn logged(model: &str, outcome: Value, message: Option<&str>, retry_ms: Option<u32>) -> (String, Option<String>) {
-        let outcome = serde_json::from_value(outcome);
-        outcome.map(|outcome| log_outcome(model, &outcome, message, retry_ms)).unwrap_or_default()
+        let Ok(outcome) = serde_json::from_value(outcome) else { return (String::new(), None) };
+        let (level, line, quote) = log_outcome(model, &outcome, message, retry_ms);
+        (format!("{level:?} {line}"), quote)
+    }
+
+    #[test]
+    fn a_long_line_is_shortened_between_words_after_secrets_are_masked() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(log_line(&Secrets::new(["hunter-2 is my key"]), text), expected);
+        };
+        check("short", "short");
+        check(&format!("acme/m: {}", "ä".repeat(3_000)), "acme/m: … (3000 more characters)");
+        check(&"a ".repeat(1_000), &"a ".repeat(1_000));
+        check(&format!("{}b", "a ".repeat(1_000)), &format!("{}… (1 more characters)", "a ".repeat(1_000)));
+        let hidden = format!("{}[hidden]", "a ".repeat(995));
+        check(&format!("{}hunter-2 is my key", "a ".repeat(995)), &hidden);
     }
 
     #[test]
@@ -153,12 +186,12 @@ mod tests {
             lines.push('\n');
         }
         expect![[r#"
-            a/b: completed, 12 tokens in, ? out
-            b: incomplete, max_output_tokens, empty: thinkingOnly
-            acme/m-1.5:free: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt
-            a model: failed, server
-            a model: truncated
-            a model: cancelled
+            Debug a/b: completed, 12 tokens in, ? out
+            Debug b: incomplete, max_output_tokens, empty: thinkingOnly
+            Debug acme/m-1.5:free: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt
+            Debug a model: failed, server
+            Debug a model: truncated
+            Debug a model: cancelled
         "#]]
         .assert_eq(&lines);
         assert_eq!(super::logged_model(&"a".repeat(101)), "a model");
@@ -171,9 +204,11 @@ mod tests {
             let (line, quote) = logged("a/b", json!({"status": "failed", "error": error}), message, retry_ms);
             format!("{line} | {}", quote.unwrap_or_default())
         };
-        expect!["a/b: failed, rateLimited, HTTP 429. Asking again in 1.5 s. | a/b: You wrote: my diary, diary, request req_1"].assert_eq(&lines(Some("You wrote: my diary"), Some(1_500)));
-        expect!["a/b: failed, rateLimited, HTTP 429 | a/b: diary, request req_1"].assert_eq(&lines(None, None));
+        expect!["Warn a/b: failed, rateLimited, HTTP 429. Asking again in 1.5 s. | a/b: You wrote: my diary, diary, request req_1"].assert_eq(&lines(Some("You wrote: my diary"), Some(1_500)));
+        expect!["Error a/b: failed, rateLimited, HTTP 429 | a/b: No, diary, request req_1"]
+            .assert_eq(&lines(Some("No"), None));
+        expect!["Debug a/b: failed, rateLimited, HTTP 429 | a/b: diary, request req_1"].assert_eq(&lines(None, None));
         let completed = logged("a/b", json!({"status": "completed"}), None, None);
-        assert_eq!(completed, ("a/b: completed".to_owned(), None));
+        assert_eq!(completed, ("Debug a/b: completed".to_owned(), None));
     }
 }

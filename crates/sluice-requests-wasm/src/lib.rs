@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BodyRule, BuildRequest, Counter, DialogWork, EditorState, Endpoint, HttpRequest, Language,
-    PreparedRequest, Probe, Reader, RequestsQuestion, RequestsTask, Secrets, ToolOrder, Vault, WorkTask, log_outcome,
-    logged_model, question_id, read_settings, settings_schema, vercel_session,
+    PreparedRequest, Probe, Reader, RequestsQuestion, RequestsTask, Secrets, ToolOrder, Vault, WorkTask, log_line,
+    log_outcome, logged_model, question_id, read_settings, settings_schema, vercel_session,
 };
 
 thread_local! {
@@ -138,7 +138,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&log_outcome(&model, &outcome, message.as_deref(), retry_ms))
         }
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
-        RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),
+        RequestsQuestion::Redact { secrets, text } => to_json(&log_line(&Secrets::new(secrets), &text)),
         RequestsQuestion::Mask { secrets, mut value } => {
             Secrets::new(secrets).mask_value(&mut value);
             to_json(&value)

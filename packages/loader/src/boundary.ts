@@ -3704,7 +3704,7 @@ tell: Array<Message> | null,
  */
 log: Array<[LogLevel, string]>, };
 
-export type LogLevel = "trace" | "debug" | "info" | "warn";
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 
 export type TokensQuestion = { "begin": { 
 /**

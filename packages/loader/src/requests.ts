@@ -9,10 +9,11 @@ import type {
   Ending,
   Endpoint,
   Language,
+  LogLevel,
   Message,
+  Pace,
   Parameter,
   PreparedRequest,
-  Pace,
   ProbeEvent,
   ProbeOptions,
   ProbeStep,
@@ -225,7 +226,7 @@ export class Requests {
   }
 
   /** Returns a line for a log about how a request ended, without a word that a server chose, and one that quotes the server. */
-  logOutcome(question: QuestionOf<"logOutcome">): [line: string, quote: string | null] {
+  logOutcome(question: QuestionOf<"logOutcome">): [level: LogLevel, line: string, quote: string | null] {
     return this.#ask({ logOutcome: question });
   }
 
@@ -242,7 +243,7 @@ export class Requests {
     return instance.text();
   }
 
-  /** Masks secrets, like `mask`, and also long random words and the user's name in paths: for logs and reports. */
+  /** Masks secrets, like `mask`, and also long random words and the user's name in paths, in a line for a log, and shortens it. */
   redact(secrets: Iterable<string>, text: string): string {
     return this.#ask({ redact: { secrets: [...secrets], text } });
   }

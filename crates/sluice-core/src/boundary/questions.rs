@@ -146,8 +146,8 @@ pub enum RequestsQuestion {
     StartDialog(Dialog),
     /// Continues the dialog with the answer to its last step. Returns the next [`DialogStep`](crate::DialogStep).
     ContinueDialog(#[cfg_attr(test, ts(type = "unknown"))] Value),
-    /// Describes how a request to a model ended. Returns a line for a log, without a word that a server chose, and one that
-    /// quotes the server, or `null`.
+    /// Describes how a request to a model ended. Returns the level of a line for a log, that line, without a word that a server
+    /// chose, and one that quotes the server, or `null`.
     LogOutcome {
         /// The model that was asked.
         model: String,
@@ -160,7 +160,7 @@ pub enum RequestsQuestion {
     },
     /// Returns a model's id for a log, or other words if it isn't a plain id.
     LoggedModel(String),
-    /// Masks secrets and the names of users in a text for a log or a report. Returns the text.
+    /// Masks secrets and the names of users in a line for a log. Returns the line, shortened if it is very long.
     Redact {
         /// The secrets that are known.
         secrets: Vec<String>,
@@ -253,6 +253,8 @@ pub enum LogLevel {
     Info,
     /// Something needs attention.
     Warn,
+    /// Something failed.
+    Error,
 }
 
 /// The questions to the module with the vocabularies.
