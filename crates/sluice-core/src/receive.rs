@@ -166,14 +166,14 @@ impl ResponseStream {
     fn parse_event<'a>(&mut self, body: &'a [u8]) -> &'a [u8] {
         let Self { parser, repeated, assembler } = self;
         let learns_lines = parser.is_between_events() && repeated.lacks_lines();
-        let mut has_event = false;
+        // Another event may contain the data of the learned one, and still have other lines.
+        let mut is_learned = false;
         let mut on_event = |event: SseEvent<'_>| {
-            has_event = true;
-            handle_event(assembler, repeated, event, learns_lines);
+            is_learned = handle_event(assembler, repeated, event, learns_lines);
         };
         match parser.push_event(body, &mut on_event) {
             Ok(rest) => {
-                if learns_lines && has_event {
+                if learns_lines && is_learned {
                     repeated.learn_lines(body.get(..body.len() - rest.len()).unwrap_or_default());
                 }
                 rest
@@ -211,7 +211,7 @@ impl ResponseStream {
     #[inline(never)]
     fn handle_leftover(&mut self) {
         let Self { parser, repeated, assembler } = self;
-        let leftover = parser.finish(&mut |event| handle_event(assembler, repeated, event, false));
+        let leftover = parser.finish(&mut |event| _ = handle_event(assembler, repeated, event, false));
         if leftover {
             assembler.sink.note(NoteKind::Leftover, "");
         }
@@ -219,21 +219,22 @@ impl ResponseStream {
 }
 
 /// Handles one event. With `learns_anew`, the fast path for repeated deltas learns from it even if it recognizes the event.
-fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEvent<'_>, learns_anew: bool) {
-    if assembler.half.is_some() {
-        return handle_general(assembler, event);
-    }
-    if !learns_anew && let Some(frame) = repeated.read(event) {
-        assembler.handle(frame);
-        return repeated.succeeded();
-    }
-    match decode_delta(event) {
-        Some(frame) => {
+/// Returns whether it learned from the event.
+fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEvent<'_>, learns_anew: bool) -> bool {
+    if assembler.half.is_none() {
+        if !learns_anew && let Some(frame) = repeated.read(event) {
+            assembler.handle(frame);
+            repeated.succeeded();
+            return false;
+        }
+        if let Some(frame) = decode_delta(event) {
             assembler.handle(frame);
             repeated.learn(event);
+            return true;
         }
-        None => handle_general(assembler, event),
     }
+    handle_general(assembler, event);
+    false
 }
 
 /// Returns whether a character is written as `\uXXXX`. The search of the standard library would be three more functions to

@@ -174,6 +174,18 @@ fn delta() -> impl Strategy<Value = String> {
     })
 }
 
+/// The second event contains the data of the first one, but is another event: its data has a second line.
+#[test]
+fn lines_are_not_learned_from_an_event_that_only_contains_a_delta() {
+    let delta = |number: u32| {
+        format!(r#"data: {{"type":"response.output_text.delta","item_id":"a","sequence_number":{number},"delta":"a"}}"#)
+    };
+    let (first, second) = (delta(1), delta(2));
+    let body = format!("\u{feff}{first}\n\n{first}\ndata: x\n\n{second}\ndata: x\n\n");
+    let body = body + "data: {\"type\":\"response.completed\"}\n\n";
+    assert_same(&run(body.as_bytes(), 1), &run_whole(body.as_bytes()), || format!("{body:?}"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
