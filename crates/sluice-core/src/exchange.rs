@@ -14,7 +14,6 @@ use serde::Serialize;
 use crate::ai_sdk::ChunkStream;
 use crate::boundary::{Failure, FailureKind, Outcome, Output, Part, Status};
 use crate::failure::{BodyRule, Transport, is_broken_connection, overflow_numbers, retry_delay_ms};
-use crate::ledger::LedgerEntry;
 use crate::message::{Message, MessageCode};
 use crate::pace::Pacer;
 use crate::receive::{BodyEnd, ResponseStream};
@@ -25,7 +24,7 @@ pub use options::ExchangeOptions;
 pub(crate) use report::{CompletionDetails, PromptDetails};
 pub use report::{Drain, Elsewhere, Ending, Report, Transcript, VsCodeUsage};
 pub use stream::Stream;
-use trace::Trace;
+use trace::{HAS_LEDGER, Trace};
 
 /// What a shell has to do next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -243,7 +242,9 @@ impl<S: Stream> Exchange<S> {
             replay.origin = known(&self.options.origin);
             replay.model = known(&self.options.model).or(replay.model.take());
         }
-        self.transcript.add(&part);
+        if HAS_LEDGER {
+            self.transcript.add(&part);
+        }
         self.called_tool |= matches!(part, Part::ToolCall { .. });
         Action::Output(Output::Part(part))
     }
@@ -472,9 +473,7 @@ impl<S: Stream> Exchange<S> {
         let reasoning_refused = refused.contains(&Parameter::ReasoningItems);
         refused.retain(|parameter| *parameter != Parameter::ReasoningItems);
         let usage = outcome.usage.as_ref().and_then(VsCodeUsage::of);
-        let (timeline, retries, notes) = self.trace.finish();
-        let answer = std::mem::take(&mut self.transcript).into_parts();
-        let entry = LedgerEntry { timeline, retries, notes, ..LedgerEntry::new(&outcome, answer) };
+        let entry = self.trace.finish(&outcome, std::mem::take(&mut self.transcript));
         let (attempts, drain) = (self.attempts, self.drain);
         self.state = State::Finished(Arc::new(Report {
             outcome,

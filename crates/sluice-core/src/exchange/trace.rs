@@ -1,6 +1,11 @@
 //! When things happened in an exchange, and what was noted, for its record.
 
-use crate::boundary::{CallTime, FailureKind, Note, NoteCount, NoteKind, Part, Retry, Timeline};
+use super::report::Transcript;
+use crate::boundary::{CallTime, FailureKind, Note, NoteCount, NoteKind, Outcome, Part, Retry, Timeline};
+use crate::ledger::LedgerEntry;
+
+/// Whether anything reads the [`LedgerEntry`]. In a module that only reads answers, nothing does.
+pub(super) const HAS_LEDGER: bool = cfg!(not(answers_only));
 
 /// The maximum number of calls and of failed attempts that are recorded.
 const MAX_LISTED: usize = 100;
@@ -48,6 +53,9 @@ impl Trace {
 
     /// A part of the answer has arrived. The reader may get it later.
     pub(super) fn part(&mut self, part: &Part) {
+        if !HAS_LEDGER {
+            return;
+        }
         let ms = self.elapsed_ms;
         match part {
             Part::Text { .. } | Part::Data { .. } | Part::Citations { .. } => {
@@ -64,6 +72,9 @@ impl Trace {
     }
 
     pub(super) fn note(&mut self, note: &Note) {
+        if !HAS_LEDGER {
+            return;
+        }
         match self.notes.iter_mut().find(|known| known.kind == note.kind) {
             Some(known) => known.count = known.count.saturating_add(1),
             None if note.kind == NoteKind::Event => {}
@@ -71,9 +82,16 @@ impl Trace {
         }
     }
 
-    /// Returns the timeline, the failed attempts and the notes of an exchange that is over.
-    pub(super) fn finish(&mut self) -> (Timeline, Vec<Retry>, Vec<NoteCount>) {
-        let timeline = Timeline { end_ms: self.elapsed_ms, ..std::mem::take(&mut self.timeline) };
-        (timeline, std::mem::take(&mut self.retries), std::mem::take(&mut self.notes))
+    /// Returns what the ledger learns from an exchange that is over.
+    pub(super) fn finish(&mut self, outcome: &Outcome, transcript: Transcript) -> LedgerEntry {
+        if !HAS_LEDGER {
+            return LedgerEntry::default();
+        }
+        LedgerEntry {
+            timeline: Timeline { end_ms: self.elapsed_ms, ..std::mem::take(&mut self.timeline) },
+            retries: std::mem::take(&mut self.retries),
+            notes: std::mem::take(&mut self.notes),
+            ..LedgerEntry::new(outcome, transcript.into_parts())
+        }
     }
 }
