@@ -267,6 +267,22 @@ mod tests {
     }
 
     #[test]
+    fn long_objects_are_compared_by_their_spelling_and_may_not_be_dense() {
+        let same_in_another_order = |bytes: usize| {
+            let text = "x".repeat(bytes - r#"{"a":1,"b":""}"#.len());
+            let (a, b) = (format!(r#"{{"a":1,"b":"{text}"}}"#), format!(r#"{{"b":"{text}","a":1}}"#));
+            assert_eq!((a.len(), object_hash(&a).is_some()), (bytes, true));
+            object_hash(&a) == object_hash(&b)
+        };
+        let max = MAX_COMPARED_BY_MEANING;
+        assert_eq!([max - 1, max, max + 1, max + 2].map(same_in_another_order), [true, true, false, false]);
+
+        let is_object = |bytes: usize| object_hash(&format!("{{{}}}", " ".repeat(bytes - 2))).is_some();
+        let max = MAX_DENSE_ARGUMENTS;
+        assert_eq!([max - 1, max, max + 1, max + 2].map(is_object), [true, true, false, false]);
+    }
+
+    #[test]
     fn checking_again_is_paid_for_by_new_bytes() {
         let mut text = ArgumentsText::default();
         assert!(text.is_blank() && !text.is_object());

@@ -237,7 +237,7 @@ mod tests {
 
     use crate::receive::decode::{decode, decode_delta};
     use crate::receive::sse::SseEvent;
-    use crate::wire::LongRuns;
+    use crate::wire::{LongRuns, MAX_ID_BYTES};
 
     /// Checks that the fast path, if it returns a result, agrees with the general path. Returns whether there was a
     /// result.
@@ -255,6 +255,7 @@ mod tests {
             r#"{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"Hi","logprobs":[],"obfuscation":"x"}"#.to_owned(),
             r#"{"delta": "a\n\"\\ ü", "type": "response.function_call_arguments.delta", "output_index": 10}"#.to_owned(),
             r#"{"type":"response.reasoning_summary.delta","summary_index":3,"content_index":1,"item_id":"","delta":""}"#.to_owned(),
+            format!(r#"{{{text},"delta":"\n\t\r\b\f\"\\\/"}}"#),
             format!("{{{text},{text},\"delta\":\"a\",\"delta\":\"b\"}}"),
             format!("{{{text}}}"),
         ];
@@ -289,6 +290,20 @@ mod tests {
         for data in ["{", "{}", "", "[]", &format!("{{{text}}} "), &format!("{{{text}}}{{}}")] {
             assert!(!agrees(data), "{data}");
         }
+    }
+
+    #[test]
+    fn the_fast_path_reads_only_short_deltas_that_are_whole() {
+        let reads = |bytes: usize, long_runs: &LongRuns| {
+            let data = format!(r#"{{"type":"response.output_text.delta","delta":"{}"}}"#, "a".repeat(bytes - 48));
+            assert_eq!(data.len(), bytes);
+            decode_delta(SseEvent { name: b"", data: data.as_bytes(), long_runs }).is_some()
+        };
+        let (none, one) = (LongRuns::default(), LongRuns::new(vec!["AAAA".to_owned()]));
+        assert_eq!(
+            [reads(MAX_ID_BYTES, &none), reads(MAX_ID_BYTES + 1, &none), reads(100, &one)],
+            [true, false, false]
+        );
     }
 
     proptest! {

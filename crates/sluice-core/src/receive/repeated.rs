@@ -151,7 +151,7 @@ mod tests {
     use super::Repeated;
     use crate::receive::decode::decode_delta;
     use crate::receive::sse::SseEvent;
-    use crate::wire::LongRuns;
+    use crate::wire::{LongRuns, MAX_ID_BYTES};
 
     /// Learns from one event and reads another. Returns whether it was recognized.
     fn recognizes(learned: (&str, &str), read: (&str, &[u8])) -> bool {
@@ -201,6 +201,34 @@ mod tests {
         let invalid: Vec<u8> = first.bytes().map(|byte| if byte == b'h' { 0xFF } else { byte }).collect();
         assert!(!recognizes(("", &first), ("", &invalid)), "invalid UTF-8");
         assert!(!recognizes(("", "{}"), ("", b"{}")), "not a delta");
+    }
+
+    #[test]
+    fn only_short_deltas_that_are_whole_are_recognized() {
+        let (none, one) = (LongRuns::default(), LongRuns::new(vec!["AAAA".to_owned()]));
+        let first = text("1", "msg_1", "", "a");
+        let of_length = |bytes: usize| text("1", "msg_1", &"a".repeat(bytes - first.len()), "a");
+        let chunk = |data: &str| format!("data: {data}\n\n").into_bytes();
+        let mut repeated = Repeated::default();
+        repeated.learn(SseEvent { name: b"", data: first.as_bytes(), long_runs: &none });
+        repeated.learn_lines(&chunk(&first));
+
+        let reads = |bytes: usize, long_runs: &LongRuns| {
+            repeated.read(SseEvent { name: b"", data: of_length(bytes).as_bytes(), long_runs }).is_some()
+        };
+        assert_eq!(
+            [reads(MAX_ID_BYTES, &none), reads(MAX_ID_BYTES + 1, &none), reads(300, &one)],
+            [true, false, false]
+        );
+
+        let reads_chunk = |bytes: usize, max_bytes: usize| {
+            let chunk = chunk(&of_length(bytes - "data: \n\n".len()));
+            assert_eq!(chunk.len(), bytes);
+            repeated.read_chunk(&chunk, max_bytes).is_some()
+        };
+        assert_eq!([reads_chunk(300, 300), reads_chunk(301, 300)], [true, false]);
+        let max = usize::MAX;
+        assert_eq!([reads_chunk(MAX_ID_BYTES, max), reads_chunk(MAX_ID_BYTES + 1, max)], [true, false]);
     }
 
     #[test]
