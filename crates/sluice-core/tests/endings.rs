@@ -326,6 +326,17 @@ fn usage_and_gateway_metadata_are_what_the_server_said() {
             usage: {"cost":0.5,"input_tokens":10,"input_tokens_details":{"cache_write_tokens":1,"cached_tokens":4},"output_tokens":2,"output_tokens_details":null,"total_tokens":12}
         "#]],
     );
+    check(
+        r#"data: {"type":"response.completed","response":{"providerMetadata":{"gateway":{"cost":0.0025,"generationId":"","routing":{"finalProvider":"","resolvedProvider":"x"}}}}}
+
+"#,
+        expect![[r#"
+            empty: "nothing"
+            gateway: {"cost":"0.0025","generationId":null,"metadata":{"gateway":{"cost":0.0025,"generationId":"","routing":{"finalProvider":"","resolvedProvider":"x"}}},"provider":"x"}
+            retrySafe: false
+            status: "completed"
+        "#]],
+    );
     for usage in ["null", "{}", "7"] {
         let body = format!("data: {{\"type\":\"response.completed\",\"response\":{{\"usage\":{usage}}}}}\n\n");
         assert_eq!(decode(body.as_bytes(), BodyEnd::Eof).1["usage"], Value::Null, "{usage}");

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions};
 
 /// Each line of the input is the JSON of one event. `response.` may be left out of its type.
-fn check(events: &str, expected: Expect) {
+pub(crate) fn check(events: &str, expected: Expect) {
     let body: String = events.lines().map(str::trim).filter(|line| !line.is_empty()).map(frame).collect();
     check_body(body.as_bytes(), expected);
 }

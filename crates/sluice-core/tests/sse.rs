@@ -154,3 +154,12 @@ fn the_event_before_an_oversized_one_is_delivered() {
     let message = error.expect_err("the second event is too large").to_string();
     assert!(message.contains("100"), "{message}");
 }
+
+#[test]
+fn a_long_string_stays_in_its_event() {
+    let body = format!("data: {{\"a\":\"{}\"}}\n\n", "A".repeat(300 << 10));
+    let expected = format!("|{}\n", body.trim_start_matches("data: ").trim_end());
+    for chunk in [1000, 100_000, body.len()] {
+        assert!(parse(body.as_bytes().chunks(chunk), 1 << 20).unwrap() == expected, "{chunk}");
+    }
+}

@@ -256,6 +256,8 @@ mod tests {
             r#"{"delta": "a\n\"\\ ü", "type": "response.function_call_arguments.delta", "output_index": 10}"#.to_owned(),
             r#"{"type":"response.reasoning_summary.delta","summary_index":3,"content_index":1,"item_id":"","delta":""}"#.to_owned(),
             format!(r#"{{{text},"delta":"\n\t\r\b\f\"\\\/"}}"#),
+            format!(r#"{{{text},"delta":"{}"}}"#, "two words, ".repeat(7)),
+            format!(r#"{{{text},"output_index":123456789012345678}}"#),
             format!("{{{text},{text},\"delta\":\"a\",\"delta\":\"b\"}}"),
             format!("{{{text}}}"),
         ];
@@ -278,6 +280,10 @@ mod tests {
             r#""logprobs":[{}]"#,
             r#""ty\u0070e":"x""#,
             "\"delta\":\"a\tb\"",
+            "\"delta\":\"twenty-four letters or more\tin one block\"",
+            "\"delta\":\"twenty-four letters or more\tin\tone\tblock\"",
+            "\"delta\":\"thirty-two letters or more, and then\tone\"",
+            r#""output_index":1234567890123456789"#,
             "",
         ];
         for field in left {

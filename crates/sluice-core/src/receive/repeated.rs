@@ -211,7 +211,10 @@ mod tests {
         let chunk = |data: &str| format!("data: {data}\n\n").into_bytes();
         let mut repeated = Repeated::default();
         repeated.learn(SseEvent { name: b"", data: first.as_bytes(), long_runs: &none });
-        repeated.learn_lines(&chunk(&first));
+        assert!(repeated.lacks_lines());
+        // The next event doesn't have this comment.
+        repeated.learn_lines(&[b": comment\n\n".as_slice(), &chunk(&first)].concat());
+        assert!(!repeated.lacks_lines());
 
         let reads = |bytes: usize, long_runs: &LongRuns| {
             repeated.read(SseEvent { name: b"", data: of_length(bytes).as_bytes(), long_runs }).is_some()
@@ -240,6 +243,18 @@ mod tests {
             repeated.learn(SseEvent { name: b"", data: data.as_bytes(), long_runs: &long_runs });
         }
         assert!(repeated.meaning.is_none());
+    }
+
+    #[test]
+    fn a_stream_whose_deltas_are_recognized_is_not_given_up() {
+        let long_runs = LongRuns::default();
+        let mut repeated = Repeated::default();
+        for id in 0..100 {
+            let data = text("1", &id.to_string(), "a", "b");
+            repeated.learn(SseEvent { name: b"", data: data.as_bytes(), long_runs: &long_runs });
+            repeated.succeeded();
+        }
+        assert!(repeated.meaning.is_some());
     }
 
     proptest! {
